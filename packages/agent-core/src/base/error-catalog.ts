@@ -1,0 +1,146 @@
+import { AgentError } from './error.ts';
+
+/**
+ * Every error code of Hexagent, in the order of `docs/errors.md`. The list is closed: a code that is
+ * not here does not type-check, and a test holds list, factories and page equal.
+ */
+export const ERROR_CODES = [
+  // definitions and composition
+  'DEFINITION_INVALID',
+  'BOOTSTRAP_INVALID',
+  'PERSISTENCE_MISSING',
+  'MODEL_MISSING',
+  'PLUGIN_SETUP_FAILED',
+  'PORT_UNBOUND',
+  'APP_CLOSED',
+  // what a caller sends
+  'INPUT_INVALID',
+  'AGENT_UNKNOWN',
+  'RUN_NOT_FOUND',
+  'WAIT_NOT_FOUND',
+  'WAIT_ALREADY_RESOLVED',
+  'WAIT_EXPIRED',
+  'WAIT_DIGEST_MISMATCH',
+  'WAIT_DECISION_NOT_ALLOWED',
+  'SIGNAL_NOT_ACCEPTED',
+  'RUN_ENDED',
+  'RUN_NOT_DURABLE',
+  'CONVERSATION_BUSY',
+  'PRINCIPAL_REQUIRED',
+  'CURSOR_INVALID',
+  'EVENTS_PRUNED',
+  // the run
+  'MAX_STEPS_EXCEEDED',
+  'MAX_TOOL_CALLS_EXCEEDED',
+  'MAX_TOKENS_EXCEEDED',
+  'USAGE_UNAVAILABLE',
+  'RUN_TIMEOUT',
+  'APPROVAL_REJECTED',
+  'OUTPUT_INVALID',
+  'OUTPUT_UNSUPPORTED',
+  'EXECUTE_FAILED',
+  'HOOK_FAILED',
+  'TOOL_SOURCE_FAILED',
+  'CANCELLATION_CLEANUP_FAILED',
+  'DEFINITION_CHANGED',
+  'RECORD_CORRUPT',
+  'FORMAT_UNKNOWN',
+  // tools
+  'TOOL_UNKNOWN',
+  'TOOL_INPUT_INVALID',
+  'TOOL_OUTPUT_INVALID',
+  'TOOL_FAILED',
+  'TOOL_TIMEOUT',
+  'TOOL_PERMISSION_DENIED',
+  'TOOL_NAME_COLLISION',
+  // models
+  'MODEL_UNREACHABLE',
+  'MODEL_TIMEOUT',
+  'MODEL_AUTHENTICATION',
+  'MODEL_NOT_FOUND',
+  'MODEL_REQUEST_INVALID',
+  'MODEL_RATE_LIMITED',
+  'MODEL_OVERLOADED',
+  'MODEL_CONTEXT_OVERFLOW',
+  'MODEL_REFUSED',
+  'MODEL_RESPONSE_INVALID',
+  'MODEL_STREAM_TRUNCATED',
+  'MODEL_FAILED',
+  // durability
+  'RUN_SUPERSEDED',
+  'COMMIT_TOO_LARGE',
+  'STORE_UNREACHABLE',
+  'STORE_FAILED',
+  'STORE_DRIVER_MISSING',
+  'STORE_NOT_MIGRATED',
+  'VALUE_CONFLICT',
+  // command line and hosts
+  'CONFIG_NOT_FOUND',
+  'CONFIG_INVALID',
+  'HTTP_REQUEST_INVALID',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** One thing that is wrong with a definition, an option or an input. */
+export type Problem = {
+  /** Where: `defineAgent("code-assistant").tools[2]`, `plugins[0].options.url`. */
+  readonly at: string;
+  /** What was seen there. */
+  readonly seen: string;
+  /** What to do about it. */
+  readonly mend: string;
+};
+
+const listed = (problems: readonly Problem[]): string =>
+  problems.map(({ at, seen, mend }) => `  - ${at}: ${seen} ${mend}`).join('\n');
+
+const counted = (problems: readonly Problem[]): string =>
+  problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+
+/** A tool, an agent, a port or a plugin is declared wrongly. All problems of the definition, at once. */
+export function definitionInvalid(subject: string, problems: readonly Problem[]): AgentError {
+  return new AgentError('DEFINITION_INVALID', {
+    message: `${subject} has ${counted(problems)}:\n${listed(problems)}`,
+    mend: 'Correct each line above; nothing was defined.',
+  });
+}
+
+/** The composition of an application is wrong. All problems at once; nothing was started. */
+export function bootstrapInvalid(problems: readonly Problem[]): AgentError {
+  return new AgentError('BOOTSTRAP_INVALID', {
+    message: `bootstrap found ${counted(problems)}:\n${listed(problems)}`,
+    mend: 'Correct each line above; nothing was started.',
+  });
+}
+
+/** A caller's input does not fit. All problems at once. */
+export function inputInvalid(subject: string, problems: readonly Problem[]): AgentError {
+  return new AgentError('INPUT_INVALID', {
+    message: `${subject} has ${counted(problems)}:\n${listed(problems)}`,
+    mend: 'Correct each line above and send it again; nothing was changed.',
+  });
+}
+
+export function toolUnknown(name: string, known: readonly string[]): AgentError {
+  return new AgentError('TOOL_UNKNOWN', {
+    message: `The model called "${name}", which this agent does not have.`,
+    mend: `Add it to defineAgent({ tools }) or correct the prompt. Known tools: ${known.join(', ') || 'none'}.`,
+  });
+}
+
+/** The same answer for a run that is not there and for one that is somebody else's. */
+export function runNotFound(runId: string): AgentError {
+  return new AgentError('RUN_NOT_FOUND', {
+    message: `There is no run "${runId}" for this caller.`,
+    mend: 'Check the id, and that the caller is the owner of the run. Run ids are made by the server.',
+  });
+}
+
+/** The same answer for a wait that is not there and for one that is somebody else's. */
+export function waitNotFound(waitId: string): AgentError {
+  return new AgentError('WAIT_NOT_FOUND', {
+    message: `There is no wait "${waitId}" for this caller.`,
+    mend: 'List the open waits; an answered wait keeps its id and its answer.',
+  });
+}

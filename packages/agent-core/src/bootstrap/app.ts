@@ -1,0 +1,56 @@
+import type { Stop } from '../base/abort.ts';
+import type { RunId } from '../base/ids.ts';
+import type { Binding, Port } from '../base/port.ts';
+import type { AgentDefinition } from '../definition/agent-definition.ts';
+import type { Caller } from '../gateway/caller.ts';
+import type { RunGateway } from '../gateway/run-gateway.ts';
+import type { RunHandle } from '../gateway/run-handle.ts';
+import type { RunResult } from '../vocabulary/outcome.ts';
+import type { RunInput } from '../vocabulary/run-input.ts';
+import type { Principal, Scope } from '../vocabulary/scope.ts';
+import type { Plugin } from './plugin.ts';
+
+/** The default export of `hexagent.config.ts`. `start: false` checks and sets up but starts nothing: `doctor`, `migrate`, `plugins`. */
+export type AppConfig = {
+  readonly plugins: readonly Plugin[];
+  readonly provide?: readonly Binding[];
+  readonly agents: readonly AgentDefinition[];
+  readonly start?: boolean;
+};
+
+export type StartOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** Default: `local('local')`. */
+  readonly principal?: Principal;
+};
+
+/** A composed application. */
+export interface App {
+  readonly runs: RunGateway;
+  /** A caller for code that is already inside the trust boundary (CLI, jobs, tests). Default scope: `{ tenantId: 'local' }`. */
+  local(subject: string, scope?: Scope): Caller;
+  run<O>(
+    agent: AgentDefinition<O>,
+    input: string | RunInput,
+    options?: StartOptions,
+  ): Promise<RunResult<O>>;
+  start<O>(
+    agent: AgentDefinition<O>,
+    input: string | RunInput,
+    options?: StartOptions,
+  ): Promise<RunHandle<O>>;
+  /** `runs.resume`, typed. */
+  attach<O>(
+    agent: AgentDefinition<O>,
+    runId: RunId,
+    options?: { readonly principal?: Principal },
+  ): Promise<RunHandle<O>>;
+  /** What is bound to a port: `doctor`, `migrate`. */
+  all<T>(port: Port<T, 'one' | 'many'>): readonly T[];
+  /** Claims and drives what is claimable now; answers how many runs. */
+  recover(stop: Stop): Promise<number>;
+  /** For dispatchers and workers: claim this run, go on until it pauses or ends; does nothing if somebody owns it. */
+  drive(rootRunId: RunId, stop: Stop): Promise<void>;
+  /** In reverse order of start, bounded; safe to call twice. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,65 @@
+import type { RunId, WaitId } from '../base/ids.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Page } from '../base/page.ts';
+import type { RunQuery, WaitQuery } from '../durable/run-records.ts';
+import type { Envelope } from '../events/envelope.ts';
+import type { EvidenceRow } from '../vocabulary/evidence.ts';
+import type { RunInput } from '../vocabulary/run-input.ts';
+import type { SignalKind } from '../vocabulary/signal.ts';
+import type { RunState } from '../vocabulary/state.ts';
+import type { Wait, WaitResolution } from '../vocabulary/wait.ts';
+import type { Caller } from './caller.ts';
+import type { RunHandle } from './run-handle.ts';
+
+/** An agent as it is shown to others. */
+export type AgentDescription = {
+  readonly name: string;
+  readonly objective?: string;
+  readonly description?: string;
+  readonly durable: boolean;
+  readonly accepts: readonly SignalKind[];
+  readonly tools: readonly { readonly name: string; readonly description: string }[];
+};
+
+/**
+ * All that transports may call. Every door takes a caller and checks the owner: same tenant, and same
+ * user unless the run or the caller has none. Not found and not yours look the same.
+ */
+export interface RunGateway {
+  agents(caller: Caller): readonly AgentDescription[];
+  start(agent: string, input: RunInput, caller: Caller): Promise<RunHandle>;
+  /** Joins a run wherever it is: owns it if nobody does, else follows its log. */
+  resume(runId: RunId, caller: Caller): Promise<RunHandle>;
+  /** Batches of events above `after`, live or stored, until the run pauses or ends. */
+  watch(
+    runId: RunId,
+    options: { readonly after?: number },
+    caller: Caller,
+  ): AsyncIterable<readonly Envelope[]>;
+  signal(
+    runId: RunId,
+    signal: {
+      readonly kind: SignalKind;
+      readonly payload: JsonObject;
+      readonly dedupeKey?: string;
+    },
+    caller: Caller,
+  ): Promise<void>;
+  /** Answers a wait, and drives its run on if nobody does. */
+  resolve(waitId: WaitId, resolution: WaitResolution, caller: Caller): Promise<void>;
+  cancel(runId: RunId, reason: string | undefined, caller: Caller): Promise<void>;
+  get(runId: RunId, caller: Caller): Promise<RunState>;
+  list(
+    query: Omit<RunQuery, 'scope' | 'limit'> & { readonly limit?: number },
+    caller: Caller,
+  ): Promise<Page<RunState>>;
+  waits(
+    query: Omit<WaitQuery, 'scope' | 'limit'> & { readonly limit?: number },
+    caller: Caller,
+  ): Promise<Page<Wait>>;
+  evidence(
+    runId: RunId,
+    query: { readonly after?: number; readonly limit?: number },
+    caller: Caller,
+  ): Promise<readonly EvidenceRow[]>;
+}

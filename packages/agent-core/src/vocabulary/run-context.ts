@@ -1,0 +1,45 @@
+import type { CallId, RunId } from '../base/ids.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { Part } from './message.ts';
+import type { Principal, Scope } from './scope.ts';
+import type { JsonPatch } from './state.ts';
+
+/** What tools, hooks, instruction functions, providers and tool sources see of their run. */
+export interface RunContext<Deps = unknown> {
+  readonly runId: RunId;
+  readonly rootRunId: RunId;
+  readonly parentRunId?: RunId;
+  readonly conversationId: string;
+  readonly agentName: string;
+  readonly principal: Principal;
+  readonly scope: Scope;
+  /** The number of the current step, from 1. */
+  readonly step: number;
+  /** The text of the message that the run was started with. */
+  readonly input: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** The ports named by `needs`. */
+  readonly deps: Deps;
+  /** Values of the agent, then of the request. */
+  readonly dependencies: Readonly<Record<string, unknown>>;
+  readonly state: { get(): JsonObject; patch(operations: readonly JsonPatch[]): void };
+  readonly signal: AbortSignal;
+}
+
+/** A run context with the call at hand, and what a tool can show beside its result. */
+export interface ToolContext<Deps = unknown> extends RunContext<Deps> {
+  readonly call: {
+    readonly callId: CallId;
+    /** Stable over retry and resume; new after an edit. Hand it to the other side. */
+    readonly idempotencyKey: string;
+    readonly fence: number;
+    /** From 1; a repeated call has a larger one. */
+    readonly attempt: number;
+  };
+  progress(message: string, detail?: JsonValue): void;
+  artifact(artifact: {
+    readonly id: string;
+    readonly name?: string;
+    readonly parts: readonly Part[];
+  }): void;
+}

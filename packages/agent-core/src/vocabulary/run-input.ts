@@ -1,0 +1,20 @@
+import type { RunId } from '../base/ids.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Message, Part } from './message.ts';
+import type { ModelSelection, ModelTool } from './model-selection.ts';
+
+/** What starts a run. `dependencies` of a request are JSON, since another process may resume the run; those of an agent may be anything. */
+export type RunInput = {
+  readonly message: string | readonly Part[];
+  readonly conversationId?: string;
+  readonly parentRunId?: RunId;
+  /** The client's own history: used as it is, and then nothing is read from or written to the conversation. */
+  readonly history?: readonly Message[];
+  /** Tools that the client runs: a call of one pauses the run until the client sends its result. */
+  readonly clientTools?: readonly ModelTool[];
+  readonly selection?: ModelSelection;
+  /** The shared state that the run starts with. */
+  readonly state?: JsonObject;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly dependencies?: JsonObject;
+};
