@@ -23,7 +23,12 @@ interface Request {
   readonly url: string;
   readonly headers: Headers;
   readonly signal: AbortSignal;
+  readonly body: { getReader(): ByteReader } | null;
   text(): Promise<string>;
+}
+interface ByteReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(reason?: unknown): Promise<void>;
 }
 interface Response {
   readonly status: number;

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import {
+  hostClosing,
+  inputInvalid,
+  principalRequired,
+  runNotFound,
+} from '../base/error-catalog.ts';
+import { httpErrorOf } from './http-error.ts';
+import { httpStatusOf } from './http-status.ts';
+
+test('tells an AgentError with code, message and mend, and without its stack', () => {
+  const { status, headers, body } = httpErrorOf(runNotFound('r1'));
+  expect(status).toBe(404);
+  expect(headers).toEqual({});
+  expect(Object.keys(body.error)).toEqual(['code', 'message', 'mend']);
+  expect(body.error.code).toBe('RUN_NOT_FOUND');
+});
+
+test('tells nothing of a bug', () => {
+  const { status, body } = httpErrorOf(new TypeError('secret at /home/me'));
+  expect(status).toBe(500);
+  expect(body.error.code).toBe('INTERNAL_ERROR');
+  expect(JSON.stringify(body)).not.toContain('secret');
+});
+
+test('says how to authenticate, and when to come again, in whole seconds', () => {
+  expect(httpErrorOf(principalRequired('no token')).headers).toEqual({
+    'www-authenticate': 'Bearer',
+  });
+  expect(httpErrorOf(hostClosing())).toMatchObject({
+    status: 503,
+    headers: { 'retry-after': '1' },
+  });
+});
+
+test('a code without a status of its own is the server’s fault', () => {
+  expect(httpStatusOf('RECORD_CORRUPT')).toBe(500);
+  expect(httpErrorOf(inputInvalid('x', [])).status).toBe(422);
+});
