@@ -1,0 +1,29 @@
+import { untilAborted } from '../../base/abort.ts';
+import type { EventLog } from '../../durable/event-log.ts';
+import type { MemoryState } from './memory-state.ts';
+
+/** What a run tree has shown; `changed` resolves with the next commit. */
+export function memoryLog(state: MemoryState): EventLog {
+  return {
+    read: async (rootRunId, { after, limit, signal }) => {
+      signal.throwIfAborted();
+      const events = state.roots.get(rootRunId)?.events ?? [];
+      return events.filter(({ lastSeq }) => lastSeq > after).slice(0, limit);
+    },
+    changed: async (rootRunId, { after, signal }) => {
+      signal.throwIfAborted();
+      const root = state.roots.get(rootRunId);
+      if (root === undefined || root.head.lastSeq > after) return;
+      let wake = (): void => {};
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      root.watchers.add(wake);
+      try {
+        await untilAborted(woken, signal);
+      } finally {
+        root.watchers.delete(wake);
+      }
+    },
+  };
+}
