@@ -1,21 +1,8 @@
 export { AgentError } from './base/error.ts';
 export type { Stop } from './base/abort.ts';
-export { linked } from './base/abort.ts';
+export { linked, untilAborted } from './base/abort.ts';
 export type { Clock, Instant } from './base/clock.ts';
-export {
-  bootstrapInvalid,
-  type ErrorCode,
-  hostClosing,
-  hostListenFailed,
-  httpBodyTooLarge,
-  httpOriginRefused,
-  httpRequestInvalid,
-  httpRouteUnknown,
-  inputInvalid,
-  internalError,
-  type Problem,
-  principalRequired,
-} from './base/error-catalog.ts';
+export { bootstrapInvalid, type ErrorCode, hostClosing, hostListenFailed, httpBodyTooLarge, httpOriginRefused, httpRequestInvalid, httpRouteUnknown, inputInvalid, internalError, type Problem, principalRequired } from './base/error-catalog.ts';
 export type { ErrorRecord } from './base/error.ts';
 export { type CallId, type RunId, rootOf, runIdOf, type WaitId, waitIdOf } from './base/ids.ts';
 export { isJsonObject, type JsonObject, type JsonValue } from './base/json.ts';
@@ -29,7 +16,7 @@ export type { Caller } from './gateway/caller.ts';
 export type { AgentDescription, RunGateway } from './gateway/run-gateway.ts';
 export type { RunHandle } from './gateway/run-handle.ts';
 export { EVENT_STREAM_HEADERS, eventStream, type EventStreamOptions } from './transport/event-stream.ts';
-export { type HttpError, httpErrorOf } from './transport/http-error.ts';
+export { type ErrorAnswer, errorAnswerOf } from './transport/error-answer.ts';
 export { HttpMount, type MountContext } from './transport/http-mount.ts';
 export { httpStatusOf } from './transport/http-status.ts';
 export { DEFAULT_BODY_BYTES, readJson } from './transport/read-json.ts';
@@ -42,13 +29,43 @@ export type { Principal, Scope } from './vocabulary/scope.ts';
 export { SIGNAL_KINDS, type SignalKind } from './vocabulary/signal.ts';
 export { isTerminal, RUN_STATUSES, type RunState, type RunStatus } from './vocabulary/state.ts';
 export type { Usage } from './vocabulary/usage.ts';
-export {
-  type Decision,
-  DECISIONS,
-  WAIT_KINDS,
-  WAIT_STATUSES,
-  type Wait,
-  type WaitKind,
-  type WaitResolution,
-  type WaitStatus,
-} from './vocabulary/wait.ts';
+export { type Decision, DECISIONS, WAIT_KINDS, WAIT_STATUSES, type Wait, type WaitKind, type WaitResolution, type WaitStatus } from './vocabulary/wait.ts';
+export { configInvalid, configNotFound, waitNotFound } from './base/error-catalog.ts';
+export type { AnyPort } from './base/port.ts';
+export { totalTokens } from './vocabulary/usage.ts';
+export { DECISIONS_OF } from './vocabulary/wait.ts';
+export type { EventOf } from './events/agent-event.ts';
+export type { AgentYield } from './events/agent-yield.ts';
+export { Model } from './model/agent-model.ts';
+export type { AgentModel } from './model/agent-model.ts';
+export { Durability } from './durable/durable-store.ts';
+export type { DurableStore } from './durable/durable-store.ts';
+export { Migrator } from './durable/migrator.ts';
+export type { App, AppConfig } from './bootstrap/app.ts';
+export { CONTRACT } from './bootstrap/plugin.ts';
+export type { Manifest } from './bootstrap/plugin.ts';
+export { FINISH_REASONS, type ModelCapabilities, type ModelEvent, type ModelRequest } from './model/agent-model.ts';
+export { callIdOf } from './base/ids.ts';
+export type { Call } from './durable/call.ts';
+export type {
+  Commit,
+  CommitResult,
+  Lease,
+  StoredEvents,
+  StoredMessage,
+  WaitMove,
+  WaitOpening,
+  Written,
+} from './durable/commit.ts';
+export type { ConversationStore, Turn } from './durable/conversation-store.ts';
+export { FORMAT } from './durable/durable-store.ts';
+export type { EventLog } from './durable/event-log.ts';
+export type { ResolveResult, RunInbox } from './durable/run-inbox.ts';
+export type { Created, Creation, RunOwnership } from './durable/run-ownership.ts';
+export type { RunHead, RunQuery, RunRecords, RunTree, WaitQuery } from './durable/run-records.ts';
+export type { Value, ValueKey, ValueStore, ValueWrite } from './durable/value-store.ts';
+export type { Kept } from './vocabulary/kept.ts';
+export { isControl } from './vocabulary/signal.ts';
+export type { RunSignal } from './vocabulary/signal.ts';
+export type { WaitRecord } from './vocabulary/wait.ts';
+export { definitionInvalid } from './base/error-catalog.ts';
