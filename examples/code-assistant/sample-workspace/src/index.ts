@@ -1,0 +1,2 @@
+export { slugify } from './slugify.ts';
+export { uniqueSlug } from './unique-slug.ts';

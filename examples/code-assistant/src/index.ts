@@ -1,0 +1,10 @@
+export { localGit } from './adapters/local-git.ts';
+export { localShell } from './adapters/local-shell.ts';
+export { localWorkspace } from './adapters/local-workspace.ts';
+export { codeAssistant, INSTRUCTIONS } from './code-assistant.ts';
+export { demoModel } from './demo/demo-model.ts';
+export { Git } from './ports/git.ts';
+export { Shell } from './ports/shell.ts';
+export { Workspace } from './ports/workspace.ts';
+export { storeIn } from './store-location.ts';
+export { codeAssistantTools } from './tools/code-assistant-tools.ts';
