@@ -17,7 +17,7 @@ const BUILT = [
   ...below('packages', 'dist'),
   ...below('packages', 'coverage'),
   ...below('examples', 'dist'),
-  'tests/snippets/.out',
+  'tests/snippets/out',
   'coverage',
   'api',
 ];

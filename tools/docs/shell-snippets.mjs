@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pagesOf } from '../guards/files.mjs';
-import { guard } from '../guards/guard.mjs';
+import { command } from '../guards/guard.mjs';
 import { fencesOf } from './markdown.mjs';
 
 const SHELLS = new Set(['sh', 'bash', 'shell', 'console']);
@@ -80,8 +80,10 @@ function check(root) {
   return { problems, note: `${ran} shell snippets of the README ran in a fresh copy` };
 }
 
-await guard({
+export const rule = {
   name: 'shell-snippets',
   help: 'Runs the shell fences of the README in a fresh copy of the workspace, and refuses a page that asks for more than npm.',
   check,
-});
+};
+
+await command(import.meta, rule);

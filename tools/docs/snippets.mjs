@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isFile, pagesOf } from '../guards/files.mjs';
-import { guard, WORKSPACE } from '../guards/guard.mjs';
+import { command, WORKSPACE } from '../guards/guard.mjs';
 import { fencesOf, regionOf } from './markdown.mjs';
 import { scriptedServer } from './scripted-server.mjs';
 
 /** Snippets resolve packages from here, as a user's own file would: a private package that depends on all of them. */
-const OUT = 'tests/snippets/.out';
+const OUT = 'tests/snippets/out';
 const TIMEOUT_MS = 30_000;
 
 /** What a page asks to be done with its TypeScript: equal a region, or be compiled and run. */
@@ -169,19 +169,22 @@ async function check(root, options) {
   if (options.has('--update')) return { problems, note: `${regions} regions` };
   rmSync(join(root, OUT), { recursive: true, force: true });
   mkdirSync(join(root, OUT), { recursive: true });
+  const lines = [];
   const written = snippets.map((snippet) => ({ snippet, file: write(root, snippet) }));
   if (written.length > 0) problems.push(...(await compile(root)));
   for (const { snippet, file } of written) {
     if (snippet.reason === undefined) problems.push(...(await execute(snippet, file)));
-    else console.log(`snippets: ${snippet.where} is compiled, not run: ${snippet.reason}`);
+    else lines.push(`${snippet.where} is compiled, not run: ${snippet.reason}`);
   }
   if (problems.length === 0 && existsSync(join(root, OUT)))
     rmSync(join(root, OUT), { recursive: true });
-  return { problems, note: `${snippets.length} snippets, ${regions} regions of files` };
+  return { problems, lines, note: `${snippets.length} snippets, ${regions} regions of files` };
 }
 
-await guard({
+export const rule = {
   name: 'snippets',
   help: 'Compiles and runs every TypeScript fence of READMEs and docs (file=x.ts, run, no-run reason="…", <!-- model [...] -->), or holds it equal to a region of a file.',
   check,
-});
+};
+
+await command(import.meta, rule);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { filesBelow, isSource } from './files.mjs';
-import { guard } from './guard.mjs';
+import { command } from './guard.mjs';
 
 const SHOWN = 8;
 
@@ -27,7 +27,7 @@ function castsIn(root, path) {
   return { path, casts, anys };
 }
 
-await guard({
+export const rule = {
   name: 'casts',
   help: 'Fails on `any` in package sources and prints where casts stand outside wire/, most first, as a question.',
   check: (root) => {
@@ -37,12 +37,17 @@ await guard({
     const outside = found
       .filter(({ path, casts }) => casts.length > 0 && !path.includes('/wire/'))
       .sort((one, two) => two.casts.length - one.casts.length);
-    for (const { path, casts } of outside.slice(0, SHOWN)) {
-      console.log(`${String(casts.length).padStart(5)}  ${path}  lines ${casts.join(', ')}`);
-    }
     return {
+      lines: outside
+        .slice(0, SHOWN)
+        .map(
+          ({ path, casts }) =>
+            `${String(casts.length).padStart(5)}  ${path}  lines ${casts.join(', ')}`,
+        ),
       problems: found.flatMap(({ path, anys }) => anys.map((line) => `${path}:${line} says any.`)),
       note: `${outside.reduce((sum, { casts }) => sum + casts.length, 0)} casts outside wire/`,
     };
   },
-});
+};
+
+await command(import.meta, rule);

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFile } from './files.mjs';
-import { guard } from './guard.mjs';
+import { command } from './guard.mjs';
 
 const PAGE = 'docs/contract-map.md';
-const ROOTED = /^(packages|examples|docs|tests|tools|benchmarks)\//;
+const ROOTED = /^(packages|examples|docs|tests|benchmarks)\//;
 
 /** Rows `| contract names | here | note |` of every table whose header begins with "contract". */
 function rowsOf(page) {
@@ -54,7 +54,7 @@ function rowProblems(root, { line, cells }) {
     .map((problem) => `${where}: ${problem}.`);
 }
 
-await guard({
+export const rule = {
   name: 'contract-map',
   help: `Each name of the contract in ${PAGE} has a place that exists ("file#name") or a reason ("later: …", "no: …").`,
   check: (root) => {
@@ -64,4 +64,6 @@ await guard({
       return { problems: [`${PAGE} has no table that begins with "contract".`] };
     return { problems: rows.flatMap((row) => rowProblems(root, row)), note: `${rows.length} rows` };
   },
-});
+};
+
+await command(import.meta, rule);

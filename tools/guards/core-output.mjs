@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { isFile, packagesOf } from './files.mjs';
-import { guard } from './guard.mjs';
+import { command } from './guard.mjs';
 import { importsOf, isRelative, target } from './imports.mjs';
 
 /** A declaration file is asked for by the name of its JavaScript. */
@@ -11,7 +11,7 @@ function builtFile(root, from, specifier) {
   return isFile(root, declared) ? declared : named;
 }
 
-await guard({
+export const rule = {
   name: 'core-output',
   help: 'The built files of agent-core, walked from its entries, import neither a package nor a Node built-in.',
   check: (root) => {
@@ -39,4 +39,6 @@ await guard({
     }
     return { problems, note: `${seen.size} built files from ${entries.length} entry files` };
   },
-});
+};
+
+await command(import.meta, rule);

@@ -1,5 +1,5 @@
 import { filesBelow, isSource, packagesOf } from './files.mjs';
-import { guard } from './guard.mjs';
+import { command } from './guard.mjs';
 import { importsOf, isRelative, target } from './imports.mjs';
 
 /** The import graph of one package: file → the files of the same package that it imports. */
@@ -34,7 +34,7 @@ function cyclesIn(graph) {
   return cycles;
 }
 
-await guard({
+export const rule = {
   name: 'cycles',
   help: 'No file of a package imports itself, directly or through others; type-only imports count.',
   check: (root) => ({
@@ -42,4 +42,6 @@ await guard({
       cyclesIn(graphOf(root, folder)).map((cycle) => cycle.join(' → ')),
     ),
   }),
-});
+};
+
+await command(import.meta, rule);

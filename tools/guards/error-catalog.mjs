@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { filesBelow, isSource } from './files.mjs';
-import { guard } from './guard.mjs';
+import { command } from './guard.mjs';
 
 const BASE = 'packages/agent-core/src/base';
 const PAGE = 'docs/errors.md';
@@ -65,8 +65,10 @@ function check(root) {
   return { problems, note: `${codes.length} codes` };
 }
 
-await guard({
+export const rule = {
   name: 'error-catalog',
   help: `ERROR_CODES and ${PAGE} list the same codes in the same order, each with its reason and its mend, and each code is used.`,
   check,
-});
+};
+
+await command(import.meta, rule);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 
-const LEFT_OUT = new Set(['node_modules', 'dist', 'coverage', '.git', '.turbo', 'api', '.out']);
+const LEFT_OUT = new Set(['node_modules', 'dist', 'coverage', '.git', '.turbo', 'api', 'out']);
 
 /** Every file below a folder, as paths from the root with forward slashes; built and installed ones left out. */
 export function filesBelow(root, folder, wanted = () => true) {

@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url';
 export const WORKSPACE = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /**
- * The command line that all guards share: `--help` prints one line, `--root DIR` looks at another
- * tree (the tests show each guard a tree that breaks its rule). A guard answers a list of problems,
- * one sentence each; a report prints its lines itself and never fails.
+ * The command line that all guards share, when the guard is the file that Node was started with:
+ * `--help` prints one line, `--root DIR` looks at another tree. A guard answers `{ problems, lines?, note? }`,
+ * one sentence a problem; a report has lines and no problems.
  */
-export async function guard({ name, help, check }) {
+export async function command(meta, { name, help, check }) {
+  if (process.argv[1] === undefined || resolve(process.argv[1]) !== fileURLToPath(meta.url)) return;
   const args = process.argv.slice(2);
   if (args.includes('--help')) {
     console.log(`${name}: ${help}`);
@@ -17,7 +18,8 @@ export async function guard({ name, help, check }) {
   }
   const at = args.indexOf('--root');
   const root = at === -1 ? WORKSPACE : resolve(args[at + 1] ?? '.');
-  const { problems, note } = await check(root, new Set(args));
+  const { problems, lines = [], note } = await check(root, new Set(args));
+  for (const line of lines) console.log(line);
   for (const problem of problems) console.error(`${name}: ${problem}`);
   if (problems.length > 0) {
     console.error(`${name}: ${problems.length} problem(s). ${help}`);

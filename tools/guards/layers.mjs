@@ -1,5 +1,5 @@
 import { filesBelow, isSource, packagesOf } from './files.mjs';
-import { guard } from './guard.mjs';
+import { command } from './guard.mjs';
 import { importsOf, isRelative, target } from './imports.mjs';
 
 // ARCHITECTURE.md, "Layers of agent-core", from the ground up. Folders of one floor do not see each other.
@@ -100,8 +100,10 @@ function adapterProblems(root) {
   return problems;
 }
 
-await guard({
+export const rule = {
   name: 'layers',
   help: 'Imports in agent-core point only downwards and never to a sibling; adapters import core through its public entries and never each other.',
   check: (root) => ({ problems: [...coreProblems(root), ...adapterProblems(root)] }),
-});
+};
+
+await command(import.meta, rule);

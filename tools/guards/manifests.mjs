@@ -1,7 +1,7 @@
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isFile, packagesOf } from './files.mjs';
-import { guard } from './guard.mjs';
+import { command } from './guard.mjs';
 
 const isStrings = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
@@ -62,7 +62,7 @@ async function problemsOf(root, { folder, manifest: packageJson }, check) {
   );
 }
 
-await guard({
+export const rule = {
   name: 'manifests',
   help: "Each adapter's `hexagent` field loads, and its manifest passes the core's check and matches its package.",
   check: async (root) => {
@@ -78,4 +78,6 @@ await guard({
     }
     return { problems, note: `${adapters.length} manifests` };
   },
-});
+};
+
+await command(import.meta, rule);

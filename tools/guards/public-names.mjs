@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import ts from 'typescript';
 import { packagesOf } from './files.mjs';
-import { guard } from './guard.mjs';
+import { command } from './guard.mjs';
 
 const LISTS = 'docs/public-names';
 
@@ -47,7 +47,8 @@ function namesOf(root, { source }) {
     }
   }
   const bare = (name) => name.replace(/^type /, '');
-  names.sort((one, two) => (bare(one) < bare(two) ? -1 : 1));
+  const order = (name) => `${bare(name).toLowerCase()} ${bare(name)}`;
+  names.sort((one, two) => (order(one) < order(two) ? -1 : 1));
   return { names, problems };
 }
 
@@ -91,8 +92,10 @@ function check(root, options) {
   return { problems, note: `${total} public names of ${entries.length} entries` };
 }
 
-await guard({
+export const rule = {
   name: 'public-names',
   help: `Each entry exports exactly the names of its list in ${LISTS}; \`npm run names:update\` rewrites the lists.`,
   check,
-});
+};
+
+await command(import.meta, rule);
