@@ -1,7 +1,8 @@
 import { linked, type Stop } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Envelope } from '../events/envelope.ts';
-import { httpErrorOf } from './http-error.ts';
+import { sseEncode } from '../wire/sse-encode.ts';
+import { errorAnswerOf } from './error-answer.ts';
 
 export type EventStreamOptions = {
   /** The client has left, or the host closes. */
@@ -40,12 +41,12 @@ export async function* eventStream(
   const source = linked(signal);
   const batches = open({ signal: source.signal })[Symbol.asyncIterator]();
   try {
-    yield ': open\n\n';
+    yield sseEncode({ comment: 'open' });
     let arrival = nextArrival(batches);
     for (;;) {
       const arrived = await firstOf(arrival, { ms: heartbeatMs, clock, signal });
       if (arrived === 'silence') {
-        yield ': still here\n\n';
+        yield sseEncode({ comment: 'still here' });
         continue;
       }
       if (arrived === 'left' || arrived.kind === 'end') return;
@@ -65,11 +66,11 @@ export async function* eventStream(
 }
 
 function eventFrame(envelope: Envelope): string {
-  return `id: ${envelope.seq}\ndata: ${JSON.stringify(envelope)}\n\n`;
+  return sseEncode({ id: String(envelope.seq), data: JSON.stringify(envelope) });
 }
 
 function failureFrame(error: unknown): string {
-  return `event: failure\ndata: ${JSON.stringify(httpErrorOf(error).body)}\n\n`;
+  return sseEncode({ event: 'failure', data: JSON.stringify(errorAnswerOf(error).body) });
 }
 
 /** One `next()` of the source that can be awaited again after every silence without piling up reactions. */

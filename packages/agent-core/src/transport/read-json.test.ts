@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { readJson } from './read-json.ts';
 
-const post = (body: string | Uint8Array | ReadableStream, headers: Record<string, string> = {}): Request =>
+const post = (
+  body: string | Uint8Array | ReadableStream,
+  headers: Record<string, string> = {},
+): Request =>
   new Request('http://127.0.0.1/', {
     method: 'POST',
     body,

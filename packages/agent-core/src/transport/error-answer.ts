@@ -3,7 +3,7 @@ import { internalError } from '../base/error-catalog.ts';
 import { httpStatusOf } from './http-status.ts';
 
 /** An error as a host answers it. */
-export type HttpError = {
+export type ErrorAnswer = {
   readonly status: number;
   /** Lower-case names: `retry-after`, `www-authenticate`. */
   readonly headers: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export type HttpError = {
  * The answer to a request that failed. An `AgentError` is told as it is, without its stack; of anything
  * else nothing is told (`INTERNAL_ERROR`): log the cause.
  */
-export function httpErrorOf(error: unknown): HttpError {
+export function errorAnswerOf(error: unknown): ErrorAnswer {
   const told = AgentError.is(error) ? error : internalError(error);
   const status = httpStatusOf(told.code);
   return {

@@ -5,11 +5,11 @@ import {
   principalRequired,
   runNotFound,
 } from '../base/error-catalog.ts';
-import { httpErrorOf } from './http-error.ts';
+import { errorAnswerOf } from './error-answer.ts';
 import { httpStatusOf } from './http-status.ts';
 
 test('tells an AgentError with code, message and mend, and without its stack', () => {
-  const { status, headers, body } = httpErrorOf(runNotFound('r1'));
+  const { status, headers, body } = errorAnswerOf(runNotFound('r1'));
   expect(status).toBe(404);
   expect(headers).toEqual({});
   expect(Object.keys(body.error)).toEqual(['code', 'message', 'mend']);
@@ -17,17 +17,17 @@ test('tells an AgentError with code, message and mend, and without its stack', (
 });
 
 test('tells nothing of a bug', () => {
-  const { status, body } = httpErrorOf(new TypeError('secret at /home/me'));
+  const { status, body } = errorAnswerOf(new TypeError('secret at /home/me'));
   expect(status).toBe(500);
   expect(body.error.code).toBe('INTERNAL_ERROR');
   expect(JSON.stringify(body)).not.toContain('secret');
 });
 
 test('says how to authenticate, and when to come again, in whole seconds', () => {
-  expect(httpErrorOf(principalRequired('no token')).headers).toEqual({
+  expect(errorAnswerOf(principalRequired('no token')).headers).toEqual({
     'www-authenticate': 'Bearer',
   });
-  expect(httpErrorOf(hostClosing())).toMatchObject({
+  expect(errorAnswerOf(hostClosing())).toMatchObject({
     status: 503,
     headers: { 'retry-after': '1' },
   });
@@ -35,5 +35,5 @@ test('says how to authenticate, and when to come again, in whole seconds', () =>
 
 test('a code without a status of its own is the server’s fault', () => {
   expect(httpStatusOf('RECORD_CORRUPT')).toBe(500);
-  expect(httpErrorOf(inputInvalid('x', [])).status).toBe(422);
+  expect(errorAnswerOf(inputInvalid('x', [])).status).toBe(422);
 });

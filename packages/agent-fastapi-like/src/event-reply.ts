@@ -1,0 +1,57 @@
+import { Readable } from 'node:stream';
+import { type Envelope, EVENT_STREAM_HEADERS, eventStream } from '@hexagent/agent-core';
+import type { FastifyReply } from 'fastify';
+
+type Batches = AsyncIterable<readonly Envelope[]>;
+
+/** How long a failure or an end of a watch may take to still become a status. */
+const FIRST_ANSWER_MS = 250;
+
+/**
+ * Answers with the events of a run. What fails before its first event is an answer with a status; a watch
+ * that ends without one is 204, which tells an `EventSource` not to come again.
+ */
+export async function sendEvents(
+  reply: FastifyReply,
+  batches: Batches,
+  { signal, heartbeatMs }: { readonly signal: AbortSignal; readonly heartbeatMs: number },
+): Promise<FastifyReply> {
+  const begun = await begin(batches);
+  if (begun === undefined) return reply.code(204).send();
+  const stream = eventStream(() => begun, { signal, heartbeatMs });
+  return reply.headers(EVENT_STREAM_HEADERS).send(Readable.from(stream));
+}
+
+/** The same batches after a look at the first, or undefined if there is none. */
+async function begin(batches: Batches): Promise<Batches | undefined> {
+  const iterator = batches[Symbol.asyncIterator]();
+  const first = iterator.next();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), FIRST_ANSWER_MS);
+  });
+  try {
+    const result = await Promise.race([first, patience]);
+    if (result?.done === true) return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+  let taken = false;
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => {
+        if (taken) return iterator.next();
+        taken = true;
+        return first;
+      },
+      return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+    }),
+  };
+}
+
+/** Envelopes one by one as batches of one. */
+export async function* singly(
+  events: AsyncIterable<Envelope>,
+): AsyncGenerator<readonly Envelope[]> {
+  for await (const event of events) yield [event];
+}

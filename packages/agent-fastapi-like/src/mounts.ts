@@ -1,0 +1,112 @@
+import { Readable } from 'node:stream';
+import {
+  bootstrapInvalid,
+  type HttpMount,
+  type MountContext,
+  type Problem,
+} from '@hexagent/agent-core';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { principalOf } from './principal.ts';
+import type { RouteContext } from './routes.ts';
+import { webHead, webRequest } from './web-request.ts';
+
+export type MountOptions = RouteContext & {
+  /** Keeps work that goes on after its response, until `close`. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
+};
+
+const OWN = ['/agents', '/health', '/runs', '/waits'] as const;
+
+/** Throws `BOOTSTRAP_INVALID` when two mounts, or a mount and the host, want one address. */
+export function checkMounts(mounts: readonly HttpMount[]): void {
+  const problems: Problem[] = [];
+  const taken = new Map<string, string>(OWN.map((path) => [path, 'the host']));
+  mounts.forEach((mount, index) => {
+    for (const path of [mount.basePath, ...(mount.paths ?? [])]) {
+      const at = `mounts[${index}] "${path}"`;
+      const holder = taken.get(path);
+      if (holder !== undefined) {
+        problems.push({ at, seen: `is taken by ${holder}.`, mend: 'Choose another path.' });
+      } else if (!/^\/[^:*?#]*[^/:*?#]$/.test(path)) {
+        problems.push({
+          at,
+          seen: 'is not a path.',
+          mend: 'Begin it with "/", end it without one, and use no wildcards.',
+        });
+      }
+      taken.set(path, at);
+    }
+  });
+  if (problems.length > 0) throw bootstrapInvalid(problems);
+}
+
+/** Serves each mount under its base path and at its exact paths; bodies pass through as they come. */
+export function registerMounts(
+  server: FastifyInstance,
+  mounts: readonly HttpMount[],
+  options: MountOptions,
+): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  for (const mount of mounts) {
+    const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      const [path = ''] = request.url.split('?');
+      const inside = path === mount.basePath || path.startsWith(`${mount.basePath}/`);
+      const below = inside ? path.slice(mount.basePath.length) || '/' : path;
+      return answer(mount, below, { request, reply, options });
+    };
+    server.all(mount.basePath, serve);
+    server.all(`${mount.basePath}/*`, serve);
+    for (const path of mount.paths ?? []) server.all(path, serve);
+  }
+}
+
+async function answer(
+  mount: HttpMount,
+  path: string,
+  served: {
+    readonly request: FastifyRequest;
+    readonly reply: FastifyReply;
+    readonly options: MountOptions;
+  },
+): Promise<FastifyReply> {
+  const { request, reply, options } = served;
+  const { gateway, settings, open, waitUntil } = options;
+  const signal = open.request(reply);
+  const context: MountContext = {
+    gateway,
+    path,
+    signal,
+    waitUntil,
+    authenticate: () => principalOf(webHead(request), settings.authenticate),
+  };
+  const { bodyBytes } = settings.limits;
+  const response = await mount.handle(webRequest(request, { bodyBytes, signal }), context);
+  reply.code(response.status);
+  for (const [name, value] of response.headers) {
+    if (name !== 'set-cookie') reply.header(name, value);
+  }
+  for (const cookie of response.headers.getSetCookie()) reply.header('set-cookie', cookie);
+  if (response.body === null) return reply.send();
+  return reply.send(Readable.from(chunks(response.body, signal), { objectMode: false }));
+}
+
+/** The bytes of a body; cancelled as soon as the client leaves, also while nothing comes. */
+async function* chunks(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  const stop = (): void => void reader.cancel(signal.reason).catch(() => undefined);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await reader.cancel().catch(() => undefined);
+  }
+}

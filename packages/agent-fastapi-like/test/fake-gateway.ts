@@ -1,0 +1,210 @@
+import {
+  type AgentDescription,
+  AgentError,
+  type AgentEvent,
+  type Caller,
+  type Envelope,
+  type RunGateway,
+  type RunId,
+  type RunInput,
+  type RunResult,
+  type RunState,
+  runIdOf,
+} from '@hexagent/agent-core';
+
+type Run = {
+  readonly owner: string;
+  readonly events: Envelope[];
+  readonly result: PromiseWithResolvers<RunResult<unknown>>;
+  state: RunState;
+  wake: (() => void)[];
+};
+
+/** A gateway that keeps its runs in a map and does what the test says; every call is in `calls`. */
+export interface FakeGateway extends RunGateway {
+  readonly calls: { readonly door: string; readonly args: readonly unknown[] }[];
+  readonly inputs: RunInput[];
+  /** How many watches are open now. */
+  watching(): number;
+  emit(runId: string, ...events: readonly AgentEvent[]): void;
+  /** Makes the next call of a door throw. */
+  fail(door: string, error: unknown): void;
+  /** Rejects the result of a run, as a lost store would. */
+  lose(runId: string, error: unknown): void;
+  lastCaller(): Caller | undefined;
+}
+
+type PromiseWithResolvers<T> = {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (reason: unknown) => void;
+};
+
+function resolvers<T>(): PromiseWithResolvers<T> {
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (reason: unknown) => void = () => undefined;
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
+
+const notFound = (runId: string): AgentError =>
+  new AgentError('RUN_NOT_FOUND', {
+    message: `There is no run "${runId}".`,
+    mend: 'Check the id.',
+  });
+
+export const ECHO: AgentDescription = {
+  name: 'echo',
+  objective: 'Says it again.',
+  durable: true,
+  accepts: ['user-message'],
+  tools: [],
+};
+
+export function fakeGateway(): FakeGateway {
+  const runs = new Map<string, Run>();
+  const failures = new Map<string, unknown>();
+  const calls: FakeGateway['calls'] = [];
+  const inputs: RunInput[] = [];
+  let watching = 0;
+  let lastCaller: Caller | undefined;
+
+  const enter = (door: string, caller: Caller, ...args: readonly unknown[]): void => {
+    calls.push({ door, args });
+    lastCaller = caller;
+    const failure = failures.get(door);
+    failures.delete(door);
+    if (failure !== undefined) throw failure;
+  };
+  const own = (runId: RunId, caller: Caller): Run => {
+    const run = runs.get(runId);
+    if (run === undefined || run.owner !== caller.principal.scope.tenantId) throw notFound(runId);
+    return run;
+  };
+
+  const gateway: RunGateway = {
+    agents: (caller) => {
+      enter('agents', caller);
+      return [ECHO];
+    },
+    start: async (agent, input, caller) => {
+      enter('start', caller, agent, input, caller.requestKey);
+      inputs.push(input);
+      if (agent !== ECHO.name) {
+        throw new AgentError('AGENT_UNKNOWN', {
+          message: `No agent "${agent}".`,
+          mend: 'Known: echo.',
+        });
+      }
+      const runId = runIdOf(`r${runs.size + 1}`);
+      const result = resolvers<RunResult<unknown>>();
+      result.promise.catch(() => undefined);
+      runs.set(runId, {
+        owner: caller.principal.scope.tenantId,
+        events: [],
+        result,
+        wake: [],
+        state: {
+          runId,
+          rootRunId: runId,
+          conversationId: input.conversationId ?? 'c1',
+          agent,
+          fingerprint: 'f',
+          status: 'active',
+          transition: 'running',
+          metadata: {},
+          counters: {},
+          shared: {},
+          createdAt: 0,
+          statusAt: 0,
+        },
+      });
+      return {
+        runId,
+        result: result.promise,
+        events: () => {
+          throw new Error('not used');
+        },
+        yields: () => {
+          throw new Error('not used');
+        },
+      };
+    },
+    resume: async (runId, caller) => {
+      enter('resume', caller, runId);
+      throw new Error('not used');
+    },
+    async *watch(runId, { after = 0 }, caller) {
+      enter('watch', caller, runId, after);
+      const run = own(runId, caller);
+      watching += 1;
+      try {
+        let cursor = after;
+        for (;;) {
+          const batch = run.events.filter(({ seq }) => seq > cursor);
+          const last = batch.at(-1) ?? run.events.at(-1);
+          if (batch.length > 0) yield batch;
+          cursor = batch.at(-1)?.seq ?? cursor;
+          if (last?.event.type === 'run-finished' || last?.event.type === 'run-paused') return;
+          await new Promise<void>((resolve, reject) => {
+            run.wake.push(resolve);
+            if (caller.signal.aborted) reject(caller.signal.reason);
+            caller.signal.addEventListener('abort', () => reject(caller.signal.reason), {
+              once: true,
+            });
+          });
+        }
+      } finally {
+        watching -= 1;
+      }
+    },
+    signal: async (runId, signal, caller) => {
+      enter('signal', caller, runId, signal);
+      own(runId, caller);
+    },
+    resolve: async (waitId, resolution, caller) => enter('resolve', caller, waitId, resolution),
+    cancel: async (runId, reason, caller) => {
+      enter('cancel', caller, runId, reason);
+      own(runId, caller);
+    },
+    get: async (runId, caller) => {
+      enter('get', caller, runId);
+      return own(runId, caller).state;
+    },
+    list: async (query, caller) => {
+      enter('list', caller, query);
+      return { items: [...runs.values()].map(({ state }) => state), next: 'more' };
+    },
+    waits: async (query, caller) => {
+      enter('waits', caller, query);
+      return { items: [] };
+    },
+    evidence: async (runId, query, caller) => {
+      enter('evidence', caller, runId, query);
+      own(runId, caller);
+      return [];
+    },
+  };
+
+  return Object.assign(gateway, {
+    calls,
+    inputs,
+    watching: () => watching,
+    lastCaller: () => lastCaller,
+    emit: (runId: string, ...events: readonly AgentEvent[]) => {
+      const run = runs.get(runId);
+      if (run === undefined) throw notFound(runId);
+      for (const event of events) {
+        const id = runIdOf(runId);
+        const seq = run.events.length + 1;
+        run.events.push({ rootRunId: id, runId: id, agent: 'echo', seq, at: 0, event });
+      }
+      for (const wake of run.wake.splice(0)) wake();
+    },
+    fail: (door: string, error: unknown) => void failures.set(door, error),
+    lose: (runId: string, error: unknown) => runs.get(runId)?.result.reject(error),
+  });
+}

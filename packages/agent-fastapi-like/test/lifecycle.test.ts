@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { AgentError } from '@hexagent/agent-core';
+import { expect, test } from 'vitest';
+import { VERSION } from '../src/http-host.ts';
+import type { HttpHostOptions } from '../src/index.ts';
+import { httpHost } from '../src/index.ts';
+import { fakeGateway } from './fake-gateway.ts';
+import { startHost } from './fake-setup.ts';
+import { testMount } from './mount-kit.ts';
+import { until } from './sse-client.ts';
+
+test('its manifest says what it is, and has the version of the package', () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  expect(VERSION).toBe(version);
+  expect(httpHost.manifest).toMatchObject({
+    contributes: ['http-server'],
+    requires: ['http-mount'],
+  });
+});
+
+test('listens on loopback when nothing is said, and has no address before and after', async () => {
+  const host = await startHost(fakeGateway());
+  expect(host.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  await host.close();
+  expect(host.server.url).toBeUndefined();
+  await expect(fetch(`${host.url}/health`)).rejects.toThrow();
+  await host.close();
+});
+
+test('without authenticate it listens for nobody else; all problems of the options at once', async () => {
+  const options = { host: '0.0.0.0', authentication: true } as Partial<HttpHostOptions>;
+  const message = await startHost(fakeGateway(), options).then(
+    String,
+    (error: Error) => error.message,
+  );
+  expect(message).toContain('2 problems');
+  expect(message).toContain('is "0.0.0.0", which others can reach');
+  expect(message).toContain('httpHost.options.authentication: is not an option.');
+  const wrong = { authenticate: 'token' } as unknown as Partial<HttpHostOptions>;
+  await expect(startHost(fakeGateway(), wrong)).rejects.toMatchObject({
+    code: 'BOOTSTRAP_INVALID',
+  });
+  for (const host of ['localhost', '::1', '127.0.0.2']) {
+    await (await startHost(fakeGateway(), { host })).close();
+  }
+  const open = await startHost(fakeGateway(), { host: '0.0.0.0', authenticate: () => undefined });
+  await open.close();
+});
+
+test('a request under another name is refused: the host has no authenticate', async () => {
+  const host = await startHost(fakeGateway());
+  const { port, hostname } = new URL(host.url);
+  for (const name of ['evil.example', 'localhost:x', '']) {
+    const socket = connect(Number(port), hostname);
+    let answer = '';
+    socket.on('data', (data) => {
+      answer += data;
+    });
+    socket.write(`GET /agents HTTP/1.1\r\nhost: ${name}\r\nconnection: close\r\n\r\n`);
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(answer).toMatch(/^HTTP\/1\.1 40[03] /);
+    expect(answer).not.toContain('echo');
+  }
+  await host.close();
+});
+
+test('a port that is taken is an error with a mend', async () => {
+  const host = await startHost(fakeGateway());
+  const second = startHost(fakeGateway(), { port: Number(new URL(host.url).port) });
+  const error: unknown = await second.catch((thrown: unknown) => thrown);
+  expect(AgentError.is(error) && error.code).toBe('HOST_LISTEN_FAILED');
+  expect(String(error)).toContain(new URL(host.url).port);
+  await host.close();
+});
+
+test('closing lets an open request finish, and refuses new ones', async () => {
+  let finish: (response: Response) => void = () => undefined;
+  let asked = false;
+  const mount = testMount({
+    handle: () => {
+      asked = true;
+      return new Promise((resolve) => {
+        finish = resolve;
+      });
+    },
+  });
+  const host = await startHost(fakeGateway(), { mounts: [mount] });
+  const answer = fetch(`${host.url}/proto`);
+  await until(() => asked);
+  const closing = host.close();
+  finish(new Response('finished'));
+  expect(await (await answer).text()).toBe('finished');
+  await closing;
+});
+
+test('a request on a kept connection is told to come again while the host drains', async () => {
+  let asked = false;
+  const mount = testMount({
+    handle: (_request, { signal }) => {
+      asked = true;
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+    },
+  });
+  const host = await startHost(fakeGateway(), { mounts: [mount], limits: { drainMs: 20 } });
+  const { port, hostname } = new URL(host.url);
+  const socket = connect(Number(port), hostname);
+  let answer = '';
+  socket.on('data', (data) => {
+    answer += data;
+  });
+  socket.write(
+    'GET /proto HTTP/1.1\r\nhost: localhost\r\n\r\nGET /health HTTP/1.1\r\nhost: localhost\r\n\r\n',
+  );
+  await until(() => asked);
+  await host.close();
+  await new Promise((resolve) =>
+    socket.closed ? resolve(undefined) : socket.once('close', resolve),
+  );
+  expect(answer).not.toContain('200 OK');
+});
+
+test('an open request is broken off after drainMs, and at once when close itself is stopped', async () => {
+  for (const [drainMs, stop] of [
+    [10, new AbortController().signal],
+    [60_000, AbortSignal.abort(new Error('now'))],
+  ] as const) {
+    let reason: unknown;
+    let asked = false;
+    const mount = testMount({
+      handle: (_request, { signal }) => {
+        asked = true;
+        signal.addEventListener('abort', () => {
+          reason = signal.reason;
+        });
+        return new Promise(() => undefined);
+      },
+    });
+    const host = await startHost(fakeGateway(), { mounts: [mount], limits: { drainMs } });
+    const answer = fetch(`${host.url}/proto`).catch((error: unknown) => error);
+    await until(() => asked);
+    await host.close({ signal: stop });
+    expect(reason).toMatchObject({ code: 'HOST_CLOSING' });
+    expect(await answer).toBeInstanceOf(Error);
+  }
+});

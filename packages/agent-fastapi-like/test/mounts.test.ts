@@ -1,0 +1,182 @@
+import type { HttpMount } from '@hexagent/agent-core';
+import { afterEach, expect, test } from 'vitest';
+import { fakeGateway } from './fake-gateway.ts';
+import { type RunningHost, startHost } from './fake-setup.ts';
+import { runNotFound, testMount } from './mount-kit.ts';
+import { until } from './sse-client.ts';
+
+let host: RunningHost | undefined;
+afterEach(() => host?.close());
+
+test('hands method, path, query, headers and body over, and the answer back', async () => {
+  const mount = testMount({
+    basePath: '/proto',
+    paths: ['/.well-known/proto.json'],
+    handle: async (request, { path }) =>
+      new Response(
+        JSON.stringify({
+          method: request.method,
+          path,
+          search: new URL(request.url).search,
+          type: request.headers.get('content-type'),
+          body: await request.text(),
+        }),
+        {
+          status: 207,
+          headers: [
+            ['x-one', '1'],
+            ['set-cookie', 'a=1'],
+            ['set-cookie', 'b=2'],
+          ],
+        },
+      ),
+  });
+  host = await startHost(fakeGateway(), { mounts: [mount] });
+  const { url } = host;
+  const told = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${url}${path}`, init);
+    expect(response.status).toBe(207);
+    expect(response.headers.get('x-one')).toBe('1');
+    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    return response.json();
+  };
+  expect(
+    await told('/proto/a/b?c=1', {
+      method: 'PUT',
+      body: 'raw',
+      headers: { 'content-type': 'x/y' },
+    }),
+  ).toEqual({ method: 'PUT', path: '/a/b', search: '?c=1', type: 'x/y', body: 'raw' });
+  expect(await told('/proto')).toMatchObject({ method: 'GET', path: '/', body: '' });
+  expect(await told('/.well-known/proto.json')).toMatchObject({ path: '/.well-known/proto.json' });
+  expect((await fetch(`${url}/prototype`)).status).toBe(404);
+});
+
+test('an answer without a body, and one to HEAD', async () => {
+  const mount = testMount({ handle: async () => new Response(null, { status: 204 }) });
+  host = await startHost(fakeGateway(), { mounts: [mount] });
+  const head = await fetch(`${host.url}/proto`, { method: 'HEAD' });
+  expect(head.status).toBe(204);
+});
+
+test('a body above the limit breaks off while it is read, declared or not', async () => {
+  const mount = testMount({ handle: async (request) => new Response(await request.text()) });
+  host = await startHost(fakeGateway(), { mounts: [mount], limits: { bodyBytes: 10 } });
+  const small = await fetch(`${host.url}/proto`, { method: 'POST', body: '0123456789' });
+  expect(await small.text()).toBe('0123456789');
+  const stream = new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(new Uint8Array(20));
+      controller.close();
+    },
+  });
+  for (const body of ['01234567890', stream]) {
+    const large = await fetch(`${host.url}/proto`, {
+      method: 'POST',
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    expect(large.status).toBe(413);
+    expect(await large.json()).toMatchObject({ error: { code: 'HTTP_BODY_TOO_LARGE' } });
+  }
+});
+
+test('what a mount throws is answered by the table', async () => {
+  const mount = testMount({
+    handle: async (_request, { path }) => {
+      throw path === '/known' ? runNotFound('r9') : new Error('secret');
+    },
+  });
+  host = await startHost(fakeGateway(), { mounts: [mount] });
+  expect((await fetch(`${host.url}/proto/known`)).status).toBe(404);
+  const bug = await fetch(`${host.url}/proto/bug`);
+  expect(bug.status).toBe(500);
+  expect(await bug.text()).not.toContain('secret');
+});
+
+test('authenticates by the host’s function; nobody is 401', async () => {
+  const mount = testMount({
+    handle: async (request, { authenticate }) => Response.json(await authenticate(request)),
+  });
+  host = await startHost(fakeGateway(), {
+    mounts: [mount],
+    authenticate: (request) => {
+      const tenantId = request.headers.get('x-tenant');
+      if (tenantId === null) return undefined;
+      return { scope: { tenantId }, subject: 's', roles: [], permissions: [] };
+    },
+  });
+  const known = await fetch(`${host.url}/proto`, {
+    method: 'POST',
+    body: 'b',
+    headers: { 'x-tenant': 't' },
+  });
+  expect(await known.json()).toMatchObject({ scope: { tenantId: 't' } });
+  expect((await fetch(`${host.url}/proto`)).status).toBe(401);
+});
+
+test('streams as it comes, and tells the mount when the client leaves', async () => {
+  const seen = { cancelled: false, aborted: false };
+  const mount = testMount({
+    handle: async (_request, { signal }) => {
+      signal.addEventListener('abort', () => {
+        seen.aborted = true;
+      });
+      return new Response(
+        new ReadableStream({
+          start: (controller) => controller.enqueue(new TextEncoder().encode('first')),
+          cancel: () => {
+            seen.cancelled = true;
+          },
+        }),
+      );
+    },
+  });
+  host = await startHost(fakeGateway(), { mounts: [mount] });
+  const leaving = new AbortController();
+  const response = await fetch(`${host.url}/proto`, { signal: leaving.signal });
+  const first = await response.body?.getReader().read();
+  expect(new TextDecoder().decode(first?.value)).toBe('first');
+  expect(seen).toEqual({ cancelled: false, aborted: false });
+  leaving.abort();
+  await until(() => seen.cancelled && seen.aborted);
+});
+
+test('work that outlives its response is waited for when the host closes, also when it fails', async () => {
+  let finish: () => void = () => undefined;
+  const work = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const mount = testMount({
+    handle: async (_request, { waitUntil }) => {
+      waitUntil(work);
+      waitUntil(Promise.reject(new Error('told to the log')));
+      return new Response('at once');
+    },
+  });
+  const running = await startHost(fakeGateway(), { mounts: [mount] });
+  expect(await (await fetch(`${running.url}/proto`)).text()).toBe('at once');
+  let closed = false;
+  const closing = running.close().then(() => {
+    closed = true;
+  });
+  await until(() => running.server.url === undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(closed).toBe(false);
+  finish();
+  await closing;
+});
+
+test('two mounts at one address, one at the host’s, and what is no path are refused together', async () => {
+  const at = (basePath: string, paths: readonly string[] = []): HttpMount =>
+    testMount({ basePath, paths });
+  const clash = startHost(fakeGateway(), {
+    mounts: [at('/a', ['/card']), at('/a', ['/card']), at('/runs'), at('b/')],
+  });
+  await expect(clash).rejects.toMatchObject({ code: 'BOOTSTRAP_INVALID' });
+  const message = await clash.catch((error: Error) => error.message);
+  expect(message).toContain('4 problems');
+  expect(message).toContain('mounts[1] "/a": is taken by mounts[0] "/a".');
+  expect(message).toContain('mounts[2] "/runs": is taken by the host.');
+  expect(message).toContain('mounts[3] "b/": is not a path.');
+});
