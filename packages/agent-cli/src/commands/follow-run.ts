@@ -1,0 +1,42 @@
+import type { Envelope, RunHandle, RunResult } from '@hexagent/agent-core';
+import type { Interrupts } from '../io/interrupts.ts';
+import type { Output } from '../render/output.ts';
+import { runView } from '../render/run-view.ts';
+
+export type FollowOptions = {
+  readonly output: Output;
+  readonly interrupts: Interrupts;
+  /** The first Ctrl-C. */
+  readonly onInterrupt: () => void;
+  /** The number of the last event that was seen already. */
+  readonly after?: number;
+  /** Nothing is shown before the first event for which this is true. */
+  readonly from?: (envelope: Envelope) => boolean;
+};
+
+export type Followed = {
+  readonly result: RunResult<unknown>;
+  /** The number of the last event that was seen. */
+  readonly lastSeq: number;
+};
+
+/** Shows a run until it pauses or ends. */
+export async function followRun(handle: RunHandle, options: FollowOptions): Promise<Followed> {
+  const { output, interrupts, onInterrupt, after = 0, from } = options;
+  const { signal } = interrupts;
+  const view = runView(output);
+  let lastSeq = after;
+  let isShown = from === undefined;
+  return interrupts.during(onInterrupt, async () => {
+    for await (const envelope of handle.events({ after, signal })) {
+      lastSeq = envelope.seq;
+      isShown ||= from?.(envelope) === true;
+      if (isShown) view.accept(envelope);
+      await output.drained({ signal });
+    }
+    signal.throwIfAborted();
+    const result = await handle.result;
+    view.finish(result);
+    return { result, lastSeq };
+  });
+}

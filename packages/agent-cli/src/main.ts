@@ -1,0 +1,78 @@
+import { type Command, CommanderError } from 'commander';
+import type { CommandHost } from './commands/host.ts';
+import { contributedProgram } from './contributed-program.ts';
+import { configHost } from './config/config-host.ts';
+import type { Bootstrap } from './config/core-of-config.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import { type CliIo, processIo } from './io/cli-io.ts';
+import { hexagentProgram } from './program.ts';
+import { printError } from './render/error-view.ts';
+import { openOutput } from './render/output.ts';
+import { UsageError } from './usage-error.ts';
+
+export type MainOptions = {
+  readonly io?: CliIo;
+  readonly bootstrap?: Bootstrap;
+};
+
+/** Runs one command line (without the program's own name) and answers the exit code. Never rejects. */
+export async function main(
+  argv: readonly string[],
+  { io = processIo(), bootstrap }: MainOptions = {},
+): Promise<ExitCode> {
+  let code: ExitCode = EXIT.completed;
+  const finish = (finished: ExitCode): void => {
+    code = finished;
+  };
+  const host = configHost(io, bootstrap === undefined ? { finish } : { finish, bootstrap });
+  try {
+    const program = hexagentProgram(host);
+    await parse(program, { argv, host });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.completed;
+    return refuse(io, { argv, error });
+  }
+}
+
+/** A command that is not built in may be one that a plugin of the configuration contributes. */
+async function parse(
+  program: Command,
+  { argv, host }: { readonly argv: readonly string[]; readonly host: CommandHost },
+): Promise<void> {
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    const [name] = program.args;
+    const isUnknown = error instanceof CommanderError && error.code === 'commander.unknownCommand';
+    const isBuiltIn = program.commands.some((command) => command.name() === name);
+    if (!isUnknown || isBuiltIn || name === undefined) throw error;
+    const contributed = await contributedProgram(host, { name, options: program.opts() });
+    if (contributed === undefined) throw error;
+    try {
+      await contributed.program.parseAsync([...argv], { from: 'user' });
+    } finally {
+      await contributed.close();
+    }
+  }
+}
+
+/** What commander refuses never reached a command: it is said in the same form as every other error. */
+function refuse(
+  io: CliIo,
+  { argv, error }: { readonly argv: readonly string[]; readonly error: unknown },
+): ExitCode {
+  const output = openOutput(io, { json: argv.includes('--json'), onClosed: () => undefined });
+  printError(output, error instanceof CommanderError ? usageErrorOf(error) : error, {
+    debug: argv.includes('--debug'),
+  });
+  output.release();
+  return error instanceof CommanderError || error instanceof UsageError ? EXIT.usage : EXIT.error;
+}
+
+function usageErrorOf(error: CommanderError): UsageError {
+  const message = error.message.replace(/^error: /, '').trim();
+  return error.code === 'commander.help'
+    ? new UsageError('No command was given.', 'hexagent --help lists the commands.')
+    : new UsageError(message, 'hexagent --help lists the commands, hexagent <command> --help their options.');
+}

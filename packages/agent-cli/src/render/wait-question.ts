@@ -1,0 +1,43 @@
+import { isJsonObject, type JsonObject, type Wait } from '@hexagent/agent-core';
+
+/** What a wait asks, read out of its prompt: prompts of other tools may have any shape. */
+export type WaitQuestion = {
+  readonly message: string;
+  readonly toolName?: string;
+  /** The exact arguments in question. */
+  readonly input?: JsonObject;
+  /** Why an earlier answer did not do. */
+  readonly problems: readonly string[];
+};
+
+const DEFAULT_MESSAGES: Readonly<Record<Wait['kind'], string>> = {
+  approval: 'A tool call asks for approval.',
+  'client-result': 'A tool of the client waits for its result.',
+  event: 'The run waits for an event:',
+  timer: 'The run goes on by itself at',
+  auth: 'The run needs somebody to sign in.',
+  input: 'The run asks for input.',
+  recovery: 'Nobody knows whether this call took effect.',
+};
+
+/** The member of a prompt that belongs behind its message. */
+const DETAILS: { readonly [K in Wait['kind']]?: string } = { event: 'name', timer: 'at', auth: 'url' };
+
+export function questionOf({ kind, prompt }: Wait): WaitQuestion {
+  const toolName = textIn(prompt, 'toolName');
+  const input = prompt['input'] ?? prompt['arguments'];
+  const message = textIn(prompt, 'message') ?? DEFAULT_MESSAGES[kind];
+  const detail = DETAILS[kind] === undefined ? undefined : textIn(prompt, DETAILS[kind]);
+  const problems = prompt['problems'];
+  return {
+    message: detail === undefined ? message : `${message} ${detail}`,
+    ...(toolName === undefined ? {} : { toolName }),
+    ...(isJsonObject(input) ? { input } : {}),
+    problems: Array.isArray(problems) ? problems.map(String) : [],
+  };
+}
+
+function textIn(prompt: JsonObject, key: string): string | undefined {
+  const value = prompt[key];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

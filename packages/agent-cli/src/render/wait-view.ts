@@ -1,0 +1,66 @@
+import type { Wait } from '@hexagent/agent-core';
+import { diffOf, fileProposalOf } from './file-proposal.ts';
+import { shownInstant } from './instant.ts';
+import type { Output } from './output.ts';
+import { oneLine } from './printable.ts';
+import type { Style } from './style.ts';
+import { questionOf } from './wait-question.ts';
+
+/** What a wait is about, on one line: for lists. */
+export function waitSubject(wait: Wait): string {
+  const { message, toolName, input } = questionOf(wait);
+  if (toolName === undefined) return message;
+  return input === undefined ? toolName : `${toolName} ${JSON.stringify(input)}`;
+}
+
+/** A pending wait beside a paused run, with the command that answers it. */
+export function printWaitSummary(output: Output, wait: Wait): void {
+  const { style } = output;
+  const subject = oneLine(waitSubject(wait), output.columns - 4);
+  output.note(`${style.attention('?')} ${wait.kind}: ${subject}`);
+  output.note(style.faint(`  hexagent waits ${answerExample(wait)}`));
+}
+
+function answerExample({ kind, id }: Wait): string {
+  if (kind === 'approval') return `approve ${id}`;
+  if (kind === 'client-result') return `result ${id} '"…"'`;
+  if (kind === 'recovery') return `did-not-happen ${id}`;
+  return `answer ${id} '"…"'`;
+}
+
+/**
+ * Everything that somebody has to see before answering: the exact arguments, and for a proposed file
+ * what would change in it. Written through `print`, since a question belongs where the answer is typed.
+ */
+export async function printQuestion(
+  output: Output,
+  wait: Wait,
+  { cwd, print }: { readonly cwd: string; readonly print: (line: string) => void },
+): Promise<void> {
+  const { style } = output;
+  const { message, toolName, input, problems } = questionOf(wait);
+  const subject = toolName === undefined ? '' : ` ${style.strong(output.safe(toolName))}`;
+  print(`${style.attention('?')} ${style.attention(wait.kind)}${subject}: ${output.safe(message)}`);
+  if (wait.expiresAt !== undefined) {
+    print(style.faint(`  expires ${shownInstant(wait.expiresAt)}, then: ${wait.onExpiry}`));
+  }
+  for (const problem of problems) print(`  ${style.bad(output.safe(problem))}`);
+  if (input === undefined) return;
+  const proposal = fileProposalOf(input);
+  const { content: _content, ...rest } = input;
+  for (const line of JSON.stringify(proposal === undefined ? input : rest, null, 2).split('\n')) {
+    print(`  ${output.safe(line)}`);
+  }
+  if (proposal === undefined) return;
+  print(style.faint(`  content: ${proposal.content.length} characters, the whole file:`));
+  for (const line of await diffOf(proposal, { cwd })) {
+    print(`  ${diffStyle(style, line)(output.safe(line))}`);
+  }
+}
+
+function diffStyle(style: Style, line: string): (text: string) => string {
+  if (line.startsWith('---') || line.startsWith('+++')) return style.strong;
+  if (line.startsWith('+')) return style.good;
+  if (line.startsWith('-')) return style.bad;
+  return line.startsWith('@@') ? style.name : style.faint;
+}
