@@ -1,1 +1,44 @@
+export { type Linked, linked, type Stop, untilAborted } from '../base/abort.ts';
+export { type Clock, systemClock } from '../base/clock.ts';
 export { AgentError } from '../base/error.ts';
+// what went wrong: one factory a code
+export {
+  inputInvalid,
+  type ModelFailure,
+  modelAuthentication,
+  modelContextOverflow,
+  modelFailed,
+  modelNotFound,
+  modelOverloaded,
+  modelRateLimited,
+  modelRefused,
+  modelRequestInvalid,
+  modelResponseInvalid,
+  modelStreamTruncated,
+  modelTimeout,
+  modelUnreachable,
+  type Problem,
+  toolNameCollision,
+} from '../base/error-catalog.ts';
+export { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+// streams
+export { batched } from './batched.ts';
+export { type SseFrame, sseEncode } from './sse-encode.ts';
+export {
+  type ToolCallAssembler,
+  type ToolCallDelta,
+  type ToolCallEnd,
+  toolCallAssembler,
+} from './tool-call-assembler.ts';
+// names
+export { shortHash } from './short-hash.ts';
+export { type WireNameProblems, type WireNames, wireName, wireNames } from './wire-names.ts';
+// errors of servers
+export { type ContextOverflow, contextOverflow, overflowOf } from './context-overflow.ts';
+export { type ErrorContext, type ErrorHint, faultError, httpError } from './http-error.ts';
+export { masked } from './masked.ts';
+export { faultOf, faultOfBody, type ProviderFault } from './provider-fault.ts';
+// another try
+export { type BackOffInput, backOff } from './back-off.ts';
+export { type HeaderReader, retryAfterOf, shouldRetry } from './retry-after.ts';
+export { type RetryPolicy, retrying } from './retrying.ts';

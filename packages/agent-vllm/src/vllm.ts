@@ -1,0 +1,72 @@
+import { bind, definePlugin, Model, type PluginFactory } from '@hexagent/agent-core';
+import { PROFILE_NAMES } from './server-profile.ts';
+import { version } from './version.ts';
+import { vllmModel } from './vllm-model.ts';
+import type { VllmOptions } from './vllm-options.ts';
+
+/** How long the start of an application may ask a server for its models, in milliseconds. */
+const DISCOVERY_MS = 3000;
+
+const milliseconds = { type: 'number', exclusiveMinimum: 0 } as const;
+
+/** The plugin: any OpenAI-compatible chat-completions server as the application's model. */
+export const vllm: PluginFactory<VllmOptions> = definePlugin<VllmOptions>({
+  manifest: {
+    name: '@hexagent/agent-vllm',
+    version,
+    contract: 1,
+    contributes: [Model],
+    requires: [],
+    options: {
+      type: 'object',
+      properties: {
+        baseUrl: { type: 'string', minLength: 1 },
+        model: { type: 'string', minLength: 1 },
+        apiKey: { type: 'string', minLength: 1 },
+        profile: {
+          anyOf: [
+            { type: 'string', enum: PROFILE_NAMES },
+            { type: 'object', properties: { base: { enum: PROFILE_NAMES } }, required: ['base'] },
+          ],
+        },
+        headers: { type: 'object', additionalProperties: { type: 'string' } },
+        timeouts: {
+          type: 'object',
+          properties: {
+            connectMs: milliseconds,
+            firstByteMs: milliseconds,
+            idleMs: milliseconds,
+            totalMs: milliseconds,
+          },
+          additionalProperties: false,
+        },
+        retries: { type: 'integer', minimum: 0 },
+        chatTemplateKwargs: { type: 'object' },
+        extra: { type: 'object' },
+        stream: { type: 'boolean' },
+        contextWindow: { type: 'integer', minimum: 1 },
+        inputModalities: { type: 'array', items: { type: 'string' } },
+      },
+      required: ['baseUrl'],
+    },
+  },
+  setup: (options, { onStart, onClose }) => {
+    const model = vllmModel(options);
+    const isKnown = options.contextWindow !== undefined;
+    const discovery = new AbortController();
+    onStart(async () => {
+      if (isKnown) return;
+      const timer = setTimeout(() => discovery.abort(), DISCOVERY_MS);
+      // Not waited for, and no error: a server that is down is reported by the run that needs it.
+      void model
+        .discover({ signal: discovery.signal })
+        .catch(() => undefined)
+        .finally(() => clearTimeout(timer));
+    });
+    onClose(async () => {
+      discovery.abort();
+      model.close();
+    });
+    return [bind(Model, model)];
+  },
+});
