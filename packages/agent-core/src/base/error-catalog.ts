@@ -135,6 +135,39 @@ export function toolUnknown(name: string, known: readonly string[]): AgentError 
   });
 }
 
+/** What was sent to a tool does not fit its input. The tool did not run. */
+export function toolInputInvalid(name: string, problems: readonly string[]): AgentError {
+  return new AgentError('TOOL_INPUT_INVALID', {
+    message: `The input of "${name}" does not fit: ${problems.join('; ')}.`,
+    mend: 'Correct each of these and call the tool again; it did not run.',
+  });
+}
+
+/** What a tool gave back is not JSON, or does not fit its declared output. The tool did run. */
+export function toolOutputInvalid(name: string, problems: readonly string[]): AgentError {
+  return new AgentError('TOOL_OUTPUT_INVALID', {
+    message: `The result of "${name}" cannot be used: ${problems.join('; ')}.`,
+    mend: 'The tool ran. Correct what it returns, or the output schema that it declares.',
+  });
+}
+
+/** A tool threw, or was used where it cannot run. `reason` is its own message. */
+export function toolFailed(name: string, reason: string, cause?: unknown): AgentError {
+  return new AgentError('TOOL_FAILED', {
+    message: `The tool "${name}" failed: ${reason}.`,
+    mend: 'Read what the tool says, and change the call or the tool.',
+    cause,
+  });
+}
+
+/** The caller lacks permissions that a tool asks for. The tool did not run. */
+export function toolPermissionDenied(name: string, missing: readonly string[]): AgentError {
+  return new AgentError('TOOL_PERMISSION_DENIED', {
+    message: `The caller may not use "${name}": it lacks ${missing.join(', ')}.`,
+    mend: 'Give the principal these permissions, or call as one who has them; the tool did not run.',
+  });
+}
+
 /** The same answer for a run that is not there and for one that is somebody else's. */
 export function runNotFound(runId: string): AgentError {
   return new AgentError('RUN_NOT_FOUND', {
@@ -362,5 +395,13 @@ export function modelFailed(failure: ModelFailure): AgentError {
   return modelError('MODEL_FAILED', failure, {
     mend: 'Try again; if it happens often, look into the log of the model server.',
     retryable: true,
+  });
+}
+
+/** Two tools of one request have the same name, or the same name on the wire. */
+export function toolNameCollision(problems: readonly Problem[]): AgentError {
+  return new AgentError('TOOL_NAME_COLLISION', {
+    message: `The tools have ${counted(problems)}:\n${listed(problems)}`,
+    mend: 'Rename the tools above; nothing was sent to the model.',
   });
 }

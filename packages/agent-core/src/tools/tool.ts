@@ -1,12 +1,14 @@
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Needs, Resolved } from '../base/port.ts';
+import type { Check } from '../base/schema.ts';
 import type { InferSchema, Schema } from '../base/schema-types.ts';
-import type { JsonValue } from '../base/json.ts';
 import type { Mark } from '../guard/mark.ts';
 import type { EvidenceCapture } from '../vocabulary/evidence.ts';
 import type { ToolContext } from '../vocabulary/run-context.ts';
 import type { Effects, Idempotency } from './effects.ts';
 import type { Suspended } from './suspend.ts';
+
+export type { Check };
 
 /** `not-started` promises that nothing sent earlier for this call can still take effect; who cannot promise that answers `unknown`. */
 export type Reconciliation =
@@ -28,7 +30,7 @@ type Execute<Input, Deps, Output> = (
   tool: ToolContext<Deps>,
 ) => Output | Suspended | Promise<Output | Suspended>;
 
-/** A capability that a model may call. Made by `defineTool` or `clientTool`; `metadata` is what the framework reads. */
+/** A capability that a model may call. Made by `defineTool` or `clientTool`; `definition` is what the framework reads. */
 export interface Tool<Input = never, Deps = never> {
   readonly name: string;
   readonly needs: Needs;
@@ -87,13 +89,6 @@ export type ToolSpec<S extends Schema, N extends Needs, O extends Schema | undef
 export const RISK_AXES = ['read', 'write', 'side-effect', 'destructive', 'network'] as const;
 export type RiskAxis = (typeof RISK_AXES)[number];
 
-/** Checks and, where a schema says so, completes a value. Problems name the path in the value. */
-export type Check = (
-  value: unknown,
-) =>
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
 /** What a model sends becomes the tool's input object, or a list of problems. */
 export type BindInput = (
   payload: JsonObject,
@@ -134,6 +129,3 @@ export type ToolDefinition = {
   readonly resumeCall?: (input: never, carried: Carried, tool: never) => unknown;
   readonly reconcile?: (input: never, tool: never) => Promise<Reconciliation>;
 };
-
-
-
