@@ -1,6 +1,6 @@
 /**
- * The code fences of a page: `{ language, attributes, text, line, comment }`. Attributes are the rest of
- * the fence's first line (`file=x.ts no-run reason="…"`); `comment` is the HTML comment right above.
+ * The code fences of a page: `{ language, attributes, text, line, length, comment }`. `line` is where the
+ * fence opens, `length` its lines inside. Attributes are the rest of the fence's first line (`file=x.ts no-run reason="…"`); `comment` is the HTML comment right above.
  */
 export function fencesOf(page) {
   const lines = page.split('\n');
@@ -20,7 +20,11 @@ export function fencesOf(page) {
       };
     } else if (open !== undefined && line.trim() === open.ticks) {
       const { indent, ticks, body, ...fence } = open;
-      fences.push({ ...fence, text: `${body.map((each) => each.slice(indent)).join('\n')}\n` });
+      fences.push({
+        ...fence,
+        length: body.length,
+        text: body.map((each) => `${each.slice(indent)}\n`).join(''),
+      });
       open = undefined;
     } else if (open !== undefined) open.body.push(line);
   }

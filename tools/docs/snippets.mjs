@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { tsImport } from 'tsx/esm/api';
 import { isFile, pagesOf } from '../guards/files.mjs';
 import { command, WORKSPACE } from '../guards/guard.mjs';
 import { fencesOf, regionOf } from './markdown.mjs';
-import { scriptedServer } from './scripted-server.mjs';
 
 /** Snippets resolve packages from here, as a user's own file would: a private package that depends on all of them. */
 const OUT = 'tests/snippets/out';
@@ -22,7 +22,7 @@ function planOf(root, page) {
     const where = `${page}:${fence.line}`;
     const region = /^region\s+([^#\s]+)(?:#(\S+))?$/.exec(fence.comment ?? '');
     if (region !== null) {
-      plan.regions.push({ where, file: region[1], name: region[2], text: fence.text });
+      plan.regions.push({ where, file: region[1], name: region[2], fence });
       continue;
     }
     const reason = fence.attributes.get('reason');
@@ -116,8 +116,23 @@ async function compile(root) {
   return code === 0 ? [] : `${stdout}${stderr}`.trim().split('\n');
 }
 
+/** A real server on the loopback that answers the n-th question with the n-th step, and the last step from then on. */
+async function serve(steps) {
+  const server = join(WORKSPACE, 'examples/scripted-server/src/index.ts');
+  const { serveModel } = await tsImport(server, import.meta.url);
+  let asked = 0;
+  return serveModel(({ tools }) => {
+    const step = steps[Math.min(asked, steps.length - 1)];
+    asked += 1;
+    if (step.call === undefined) return { text: step.text };
+    const plain = (name) => name.replaceAll(/[^A-Za-z0-9]/g, '');
+    const name = tools.find((tool) => plain(tool) === plain(step.call.name)) ?? step.call.name;
+    return { calls: [{ name, input: step.call.input ?? {} }] };
+  });
+}
+
 async function execute(snippet, file) {
-  const server = snippet.steps === undefined ? undefined : await scriptedServer(snippet.steps);
+  const server = snippet.steps === undefined ? undefined : await serve(snippet.steps);
   const scratch = mkdtempSync(join(tmpdir(), 'hexagent-snippet-'));
   try {
     const tsx = join(WORKSPACE, 'node_modules/tsx/dist/cli.mjs');
@@ -136,20 +151,18 @@ async function execute(snippet, file) {
   }
 }
 
-function regionProblems(root, { where, file, name, text }, page, update) {
+function regionProblems(root, { where, file, name, fence }, page, update) {
   if (!isFile(root, file)) return [`${where} shows ${file}, which does not exist.`];
   const wanted = regionOf(readFileSync(join(root, file), 'utf8'), name);
   if (wanted === undefined) return [`${where}: ${file} has no region "${name}".`];
-  if (wanted === text) return [];
+  if (wanted === fence.text) return [];
   if (!update)
     return [
       `${where} differs from ${file}${name === undefined ? '' : `#${name}`}: run \`npm run snippets:update\`.`,
     ];
-  const path = join(root, page);
-  writeFileSync(
-    path,
-    readFileSync(path, 'utf8').replace(text, () => wanted),
-  );
+  const lines = readFileSync(join(root, page), 'utf8').split('\n');
+  lines.splice(fence.line, fence.length, ...wanted.trimEnd().split('\n'));
+  writeFileSync(join(root, page), lines.join('\n'));
   return [];
 }
 
@@ -162,7 +175,8 @@ async function check(root, options) {
     regions += plan.regions.length;
     snippets.push(...plan.snippets);
     problems.push(...plan.problems);
-    for (const region of plan.regions) {
+    // From the last to the first: a longer region moves what stands below it.
+    for (const region of plan.regions.toReversed()) {
       problems.push(...regionProblems(root, region, page, options.has('--update')));
     }
   }

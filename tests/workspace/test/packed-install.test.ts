@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { serveModel } from '../../../examples/scripted-server/src/index.ts';
 import { type Ran, run, scratch, WORKSPACE } from './tree.ts';
 
 const MINUTES = 60_000;
@@ -73,41 +73,6 @@ function installedNames(folder: string): readonly string[] {
       ? readdirSync(join(folder, 'node_modules', name)).map((inner) => `${name}/${inner}`)
       : [name],
   );
-}
-
-/** A server that answers every completion with the same words. */
-async function loopbackModel(words: string): Promise<string> {
-  const server: Server = createServer((request, response) => {
-    request.resume().on('end', () => {
-      if (request.method === 'GET') {
-        response.setHeader('content-type', 'application/json');
-        response.end(
-          JSON.stringify({ object: 'list', data: [{ id: 'loopback', object: 'model' }] }),
-        );
-        return;
-      }
-      response.setHeader('content-type', 'text/event-stream');
-      const chunk = (choices: readonly unknown[], rest: object = {}) =>
-        response.write(
-          `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 0, model: 'loopback', choices, ...rest })}\n\n`,
-        );
-      chunk([{ index: 0, delta: { role: 'assistant', content: words }, finish_reason: null }]);
-      chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]);
-      chunk([], { usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } });
-      response.end('data: [DONE]\n\n');
-    });
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  onTestFinished(
-    () =>
-      new Promise<void>((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
-  );
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no address');
-  return `http://127.0.0.1:${address.port}/v1`;
 }
 
 describe('the packed packages', () => {
@@ -191,7 +156,8 @@ await app.close();
   }, async () => {
     const folder = installed(['agent-core', 'agent-vllm', 'agent-kysely'], ['libsql']);
     expect(installedNames(folder)).not.toContain('pg');
-    const url = await loopbackModel('Paid.');
+    const model = await serveModel(() => ({ text: 'Paid.' }));
+    onTestFinished(() => model.close());
     const { code, output } = await runFile(
       folder,
       `import { bootstrap, defineAgent } from '@hexagent/agent-core';
@@ -208,7 +174,7 @@ const evidence = await app.runs.evidence(result.runId, {}, app.local('local'));
 console.log(result.kind, result.text, evidence.length > 0 ? 'with evidence' : 'without evidence');
 await app.close();
 `,
-      { HEXAGENT_MODEL_URL: url },
+      { HEXAGENT_MODEL_URL: model.url },
     );
     expect(output).toContain('completed Paid. with evidence');
     expect(code).toBe(0);
