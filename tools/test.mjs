@@ -40,12 +40,9 @@ const STAGES = [
   { name: 'sizes', command: node('tools/guards/sizes.mjs') },
   {
     name: 'tests',
-    command: bin(
-      'vitest',
-      'run',
-      '--coverage',
-      '--reporter=default',
-      '--reporter=json',
+    command: node(
+      'tests/postgres/with-postgres.mjs',
+      ...bin('vitest', 'run', '--coverage', '--reporter=default', '--reporter=json'),
       `--outputFile.json=${REPORT}`,
     ),
     count: countTests,
