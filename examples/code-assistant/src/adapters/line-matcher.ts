@@ -1,10 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import type { SearchQuery } from '../ports/workspace.ts';
 
-/** Finds lines. `lines` answers undefined when `untilMs` (of `performance.now()`) has come first. */
+export type Patience = {
+  /** By `performance.now()`. */
+  readonly untilMs: number;
+  readonly signal: AbortSignal;
+};
+
 export interface LineMatcher {
-  /** Indexes, from 0, of the lines that match. */
-  lines(text: readonly string[], untilMs: number): Promise<readonly number[] | undefined>;
+  /** Indexes, from 0, of the lines that match; undefined when the time was over first. */
+  lines(text: readonly string[], patience: Patience): Promise<readonly number[] | undefined>;
   close(): Promise<void>;
 }
 
@@ -42,10 +47,11 @@ function regexMatcher({ pattern, ignoreCase = false }: SearchQuery): LineMatcher
   // A search that fails elsewhere must not keep the process alive.
   thread.unref();
   return {
-    lines: (text, untilMs) =>
+    lines: (text, { untilMs, signal }) =>
       new Promise((resolve, reject) => {
         const settle = (done: () => void): void => {
           clearTimeout(timer);
+          signal.removeEventListener('abort', stop);
           thread.removeAllListeners('message').removeAllListeners('error');
           done();
         };
@@ -53,6 +59,8 @@ function regexMatcher({ pattern, ignoreCase = false }: SearchQuery): LineMatcher
           () => settle(() => resolve(undefined)),
           Math.max(0, untilMs - performance.now()),
         );
+        const stop = (): void => settle(() => reject(signal.reason));
+        signal.addEventListener('abort', stop, { once: true });
         thread.once('message', (found: readonly number[]) => settle(() => resolve(found)));
         thread.once('error', (reason) => settle(() => reject(reason)));
         thread.postMessage(text);

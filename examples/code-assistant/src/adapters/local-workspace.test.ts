@@ -274,6 +274,15 @@ test('ends a regular expression that never would, and keeps the event loop free'
   expect(turns).toBeGreaterThan(1);
 });
 
+test('ends such an expression at once when it is stopped', async () => {
+  const root = temporaryFolder({ 'a.txt': `${'a'.repeat(60)}!\n` });
+  const workspace = localWorkspace(root, { search: { milliseconds: 600_000 } });
+  const controller = new AbortController();
+  const searching = workspace.search({ pattern: '^(a+)+$', syntax: 'regex' }, controller);
+  setImmediate(() => controller.abort(new Error('stopped')));
+  await expect(searching).rejects.toThrow('stopped');
+});
+
 test.each([
   ['matches', { matches: 2 }, 2],
   ['output', { outputBytes: 30 }, 2],

@@ -49,7 +49,7 @@ export async function searchFiles(
       if (file?.kind !== 'text') continue;
       filesSearched += 1;
       const lines = file.text.split(/\r?\n/);
-      const found = await matcher.lines(lines, untilMs);
+      const found = await matcher.lines(lines, { untilMs, signal });
       if (found === undefined) return stopped('time');
       const path = relative(root, absolute).split(sep).join('/');
       for (const index of found) {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type AgentModel,
-  type CallId,
-  type JsonValue,
-  type Message,
-  type ModelEvent,
-  type SetupContext,
+import type {
+  AgentModel,
+  CallId,
+  JsonValue,
+  Message,
+  ModelEvent,
+  SetupContext,
 } from '@hexagent/agent-core';
 import { expect, test } from 'vitest';
 import { going, temporaryFolder } from '../../test/temporary-folder.ts';
@@ -52,10 +52,21 @@ function answered(
   outcome: 'ok' | 'error' | 'denied' = 'ok',
 ): readonly Message[] {
   const callId = `call-${toolName}` as CallId;
-  const part = 'data' in content ? { type: 'data' as const, data: content.data } : { type: 'text' as const, text: content.text };
+  const part =
+    'data' in content
+      ? { type: 'data' as const, data: content.data }
+      : { type: 'text' as const, text: content.text };
   return [
-    { role: 'assistant', origin: 'model', parts: [{ type: 'tool-call', callId, toolName, input: {} }] },
-    { role: 'tool', origin: 'tool', parts: [{ type: 'tool-result', callId, outcome, content: [part] }] },
+    {
+      role: 'assistant',
+      origin: 'model',
+      parts: [{ type: 'tool-call', callId, toolName, input: {} }],
+    },
+    {
+      role: 'tool',
+      origin: 'tool',
+      parts: [{ type: 'tool-result', callId, outcome, content: [part] }],
+    },
   ];
 }
 
@@ -100,7 +111,11 @@ test('decides by the messages alone: the same request gets the same answer', asy
 });
 
 test.each([
-  ['nothing is found', answered('workspace.search', { data: { matches: [] } }), 'There is no `slugify`'],
+  [
+    'nothing is found',
+    answered('workspace.search', { data: { matches: [] } }),
+    'There is no `slugify`',
+  ],
   ['a file cannot be read', answered('workspace.read', { text: 'binary' }), 'I could not read'],
   [
     'the file is mended already',
@@ -108,7 +123,11 @@ test.each([
     'nothing to do',
   ],
   ['a call fails', answered('workspace.read', { text: 'no such file' }, 'error'), 'no such file'],
-  ['the write is declined', answered('workspace.write', { text: 'no' }, 'denied'), 'stays as it is'],
+  [
+    'the write is declined',
+    answered('workspace.write', { text: 'no' }, 'denied'),
+    'stays as it is',
+  ],
 ])('ends with an explanation when %s', async (_when, messages, expected) => {
   const events = await reply([asked(TASK), ...messages]);
   expect(textIn(events)).toContain(expected);
@@ -127,7 +146,12 @@ test('reads only the turn at hand', async () => {
 
 test('stops in the middle of its words', async () => {
   const controller = new AbortController();
-  const request = { messages: [asked(TASK)], tools: [], toolChoice: 'auto', requestId: '1' } as const;
+  const request = {
+    messages: [asked(TASK)],
+    tools: [],
+    toolChoice: 'auto',
+    requestId: '1',
+  } as const;
   const stream = (await model({ paceMs: 5 })).stream(request, controller);
   await expect(async () => {
     for await (const _batch of stream) controller.abort(new Error('stopped'));
