@@ -2,8 +2,12 @@ import type { Reply } from './serve-model.ts';
 
 type Delta = Readonly<Record<string, unknown>>;
 
-/** The chunks of a streamed answer: words, calls whose arguments come in two pieces, the end, the usage. */
-export function frames({ text = '', calls = [] }: Reply): readonly unknown[] {
+/**
+ * The chunks of a streamed answer: words, calls whose arguments come in two pieces, the end, the usage.
+ *
+ * @param number of the answer, so that no two calls share an id
+ */
+export function frames({ text = '', calls = [] }: Reply, number: number): readonly unknown[] {
   const words = text === '' ? [] : text.split(/(?<=\s)/);
   return [
     chunk({ role: 'assistant', content: '' }),
@@ -11,7 +15,7 @@ export function frames({ text = '', calls = [] }: Reply): readonly unknown[] {
     ...calls.flatMap(({ name, input }, index) => {
       const json = JSON.stringify(input);
       const half = Math.ceil(json.length / 2);
-      const first = { index, id: `call_${index}`, type: 'function' };
+      const first = { index, id: `call_${number}_${index}`, type: 'function' };
       return [
         chunk({ tool_calls: [{ ...first, function: { name, arguments: json.slice(0, half) } }] }),
         chunk({ tool_calls: [{ index, function: { arguments: json.slice(half) } }] }),

@@ -44,7 +44,7 @@ export async function serveModel(decide: (request: Served) => Reply): Promise<Se
   const server = createServer((request, response) => {
     answer(request, response, (served) => {
       requests.push(served);
-      return decide(served);
+      return { reply: decide(served), number: requests.length };
     }).catch((reason: unknown) => {
       response.writeHead(500, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: { message: String(reason), type: 'server_error' } }));
@@ -67,7 +67,7 @@ export async function serveModel(decide: (request: Served) => Reply): Promise<Se
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  decide: (request: Served) => Reply,
+  decide: (request: Served) => { readonly reply: Reply; readonly number: number },
 ): Promise<void> {
   if (request.url === '/v1/models') return sendJson(response, 200, models());
   if (request.url !== '/v1/chat/completions') {
@@ -76,13 +76,13 @@ async function answer(
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as ChatRequest;
-  const reply = decide({
+  const { reply, number } = decide({
     messages: body.messages,
     tools: (body.tools ?? []).map((tool) => tool.function.name),
     authorization: request.headers.authorization,
   });
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const frame of frames(reply)) response.write(`data: ${JSON.stringify(frame)}\n\n`);
+  for (const frame of frames(reply, number)) response.write(`data: ${JSON.stringify(frame)}\n\n`);
   response.end('data: [DONE]\n\n');
 }
 
