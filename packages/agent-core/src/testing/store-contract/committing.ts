@@ -262,14 +262,6 @@ export const committing: readonly Rule<StoreSubject>[] = [
     }
     await bench.committed(lease, pausing(run, 2));
   }),
-  storeRule('a signal that was consumed is newer all the same', async (bench) => {
-    const { run, lease } = await bench.started();
-    await bench.append(run.runId, 'user-message');
-    const answer = await bench.commit(lease, { ...pausing(run, 0), consume: [1] });
-    same(answer, { kind: 'inbox-moved' }, 'a release that has not seen what it consumes');
-    const next = await bench.committed(lease, { consume: [1], progress: true });
-    await bench.committed(next, pausing(run, 1));
-  }),
   storeRule('an end that has not seen the newest signal writes nothing', async (bench) => {
     const { run, lease } = await bench.started();
     await bench.append(run.runId, 'user-message');
