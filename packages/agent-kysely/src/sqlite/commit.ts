@@ -6,12 +6,12 @@ import {
   type RunId,
   type RunState,
 } from '@hexagent/agent-core';
-import { storeFailed } from '../failure.ts';
+import { lastSeen, notUnread, writtenBefore } from '../commit-rules.ts';
 import { questionText } from '../records.ts';
 import type { InboxRow, RunRow, WaitRow } from '../tables.ts';
 import type { SqliteParts } from './parts.ts';
 import { conflictOf, writeValue } from './values.ts';
-import { insertWritten, writtenBefore } from './written.ts';
+import { insertWritten } from './written.ts';
 
 /** One commit, inside a transaction: everything is compared first; what throws later undoes all of it. */
 export function applyCommit(parts: SqliteParts, lease: Lease, commit: Commit): CommitResult {
@@ -51,15 +51,8 @@ function hasMoved(parts: SqliteParts, root: RunId, commit: Commit): boolean {
   }
   return (commit.moves ?? []).some(({ id, from }) => {
     const wait = connection.one<WaitRow>(statements.waitById, [id]);
-    return !from.some((status) => status === wait?.status);
+    return wait?.root !== root || !from.some((status) => status === wait.status);
   });
-}
-
-/** The newest signal that a commit says it has seen, if it depends on that. */
-export function lastSeen({ release, closeInbox }: Commit): number | undefined {
-  const ending = typeof closeInbox === 'object' ? closeInbox.lastSeenSeq : undefined;
-  if (release === undefined) return ending;
-  return Math.min(release.lastSeenSeq, ending ?? release.lastSeenSeq);
 }
 
 /** Answers whether the tree has ended. */
@@ -159,13 +152,6 @@ function consume({ connection, statements, now }: SqliteParts, root: RunId, comm
     if (connection.run(statements.consumeSignal, [now(), root, seq]) === 1) continue;
     throw notUnread(root, [seq]);
   }
-}
-
-export function notUnread(root: RunId, seqs: readonly number[]): Error {
-  return storeFailed(
-    `A commit of ${root} was refused: of the signals ${seqs.join(', ')} one is not there or was consumed before. Nothing of it was written.`,
-    'Sending the same again will not help: read the inbox, then decide again.',
-  );
 }
 
 /** The next run of the conversation may start. */

@@ -9,6 +9,7 @@ import {
 import { checkKeys } from '../keys.ts';
 import { shownWait } from '../records.ts';
 import type { InboxRow, WaitRow } from '../tables.ts';
+import { resolvedWait } from '../wake-ups.ts';
 import type { SqliteParts } from './parts.ts';
 
 /** What outsiders write. */
@@ -56,12 +57,6 @@ function resolve(parts: SqliteParts, answer: Answer): ResolveResult {
   if (wait.expiresAt !== undefined && wait.expiresAt <= parts.now()) return { kind: 'expired' };
   connection.run(statements.resolveWait, [decision, by, JSON.stringify(resolution), waitId]);
   const rootRunId = runIdOf(row.root);
-  appendSignal(parts, rootRunId, wakeUp(waitId));
+  appendSignal(parts, rootRunId, resolvedWait(waitId));
   return { kind: 'resolved', rootRunId };
-}
-
-/** The signal that tells an owner to look at a wait. */
-export function wakeUp(waitId: string) {
-  const kind = 'approval-decision';
-  return { kind, payload: { waitId }, dedupeKey: `resolved:${waitId}` } as const;
 }

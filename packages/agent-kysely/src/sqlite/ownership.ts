@@ -9,10 +9,11 @@ import {
   runIdOf,
   type Written,
 } from '@hexagent/agent-core';
-import { storeFailed } from '../failure.ts';
+import { idTaken } from '../commit-rules.ts';
 import { checkKeys } from '../keys.ts';
 import { runState, stored } from '../records.ts';
 import type { RunRow } from '../tables.ts';
+import { replacedBy } from '../wake-ups.ts';
 import { applyCommit } from './commit.ts';
 import { appendSignal } from './inbox.ts';
 import type { SqliteParts } from './parts.ts';
@@ -115,22 +116,6 @@ function create(
     released: true,
   };
   return { kind: 'created', lease };
-}
-
-/** The open run is asked to stop; the new one waits until it has. */
-export function replacedBy(rootRunId: RunId, subject: string) {
-  return {
-    kind: 'cancel',
-    payload: { reason: `Replaced by run ${rootRunId}.`, requestedBy: subject },
-    dedupeKey: `replaced:${rootRunId}`,
-  } as const;
-}
-
-export function idTaken(rootRunId: string): Error {
-  return storeFailed(
-    `Run ${rootRunId} was not created: there is a run of this id.`,
-    'Make a new id for every run; to send a creation again safely, give it a request key.',
-  );
 }
 
 type ClaimBy = {

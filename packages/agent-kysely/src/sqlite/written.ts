@@ -1,5 +1,5 @@
 import type { RunId, Written } from '@hexagent/agent-core';
-import { storeFailed } from '../failure.ts';
+import { writtenBefore } from '../commit-rules.ts';
 import type { SqliteParts } from './parts.ts';
 
 /** Adds messages, evidence and events. Their numbers only grow; one that does not undoes the commit. */
@@ -56,11 +56,4 @@ export function insertWritten(
 
 function newest({ connection }: SqliteParts, statement: string, root: RunId): number {
   return connection.one<{ readonly seq: number | null }>(statement, [root])?.seq ?? 0;
-}
-
-export function writtenBefore(root: RunId, what: string): Error {
-  return storeFailed(
-    `A commit of ${root} was refused: ${what} was written before. Nothing of it was written.`,
-    'Sending the same again will not help: a number of the log, the evidence or a message is given once.',
-  );
 }
