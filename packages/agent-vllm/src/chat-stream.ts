@@ -11,6 +11,7 @@ import {
   modelRefused,
   modelResponseInvalid,
   modelStreamTruncated,
+  parseJson,
   toolCallAssembler,
 } from '@hexagent/agent-core/adapter';
 import { createParser, type EventSourceMessage, type ParseError } from 'eventsource-parser';
@@ -76,7 +77,7 @@ export function chatStream(context: ChatStreamContext): ChatStream {
       finish();
       return;
     }
-    const chunk = parsed(data);
+    const chunk = parseJson(data);
     if (chunk === undefined) {
       const shown = JSON.stringify(data.slice(0, 200));
       fail(modelResponseInvalid({ at, reason: `the stream carried ${shown}, which is not JSON` }));
@@ -168,7 +169,7 @@ export function chatStream(context: ChatStreamContext): ChatStream {
 
   const onStray = ({ type, field = '', value = '' }: ParseError): void => {
     if (type !== 'unknown-field' || isOver) return;
-    if (field === 'error') failWith(parsed(value) ?? value);
+    if (field === 'error') failWith(parseJson(value) ?? value);
     else stray ??= value === '' ? field : `${field}:${value}`;
   };
 
@@ -186,7 +187,7 @@ export function chatStream(context: ChatStreamContext): ChatStream {
       if (!isOver) finish();
     },
     acceptCompletion(body) {
-      const value = parsed(body);
+      const value = parseJson(body);
       if (value === undefined || !isJsonObject(value)) {
         fail(modelResponseInvalid({ at, reason: 'the answer is not JSON' }));
         return;
@@ -209,14 +210,6 @@ export function chatStream(context: ChatStreamContext): ChatStream {
       return reason !== undefined;
     },
   };
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isList(value: JsonValue | undefined): value is readonly JsonValue[] {

@@ -5,6 +5,7 @@ import {
   type JsonValue,
   modelNotFound,
   modelResponseInvalid,
+  parseJson,
 } from '@hexagent/agent-core/adapter';
 
 /** A model that the server lists. */
@@ -12,7 +13,7 @@ export type ServedModel = { readonly id: string; readonly contextWindow?: number
 
 /** Reads the answer of `GET /models`, in order. Throws `MODEL_RESPONSE_INVALID` for anything else. */
 export function servedModels(body: string, at: string): readonly ServedModel[] {
-  const value = parsed(body);
+  const value = parseJson(body);
   const data = isJsonObject(value) ? value['data'] : undefined;
   if (!Array.isArray(data)) {
     throw modelResponseInvalid({
@@ -46,12 +47,4 @@ function windowOf(entry: JsonObject): number | undefined {
     isJsonObject(meta) ? meta['n_ctx'] : undefined,
   ];
   return candidates.find((value): value is number => typeof value === 'number' && value > 0);
-}
-
-function parsed(body: string): JsonValue | undefined {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }

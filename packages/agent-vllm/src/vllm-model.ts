@@ -1,9 +1,9 @@
 import type { AgentModel, ModelSelection, Stop } from '@hexagent/agent-core';
 import {
   isJsonObject,
-  type JsonValue,
   modelRequestInvalid,
   modelResponseInvalid,
+  parseJson,
 } from '@hexagent/agent-core/adapter';
 import { answerBatches, type OpenAnswer, openAnswer } from './chat-answer.ts';
 import { chatRequests } from './chat-request.ts';
@@ -140,18 +140,10 @@ function tokenCount(
   answer: string,
   at: string,
 ): { readonly count: number; readonly window?: number } {
-  const value: JsonValue | undefined = parsed(answer);
+  const value = parseJson(answer);
   if (!isJsonObject(value) || typeof value['count'] !== 'number') {
     throw modelResponseInvalid({ at, reason: 'it did not answer with a count of tokens' });
   }
   const window = value['max_model_len'];
   return { count: value['count'], ...(typeof window === 'number' ? { window } : {}) };
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

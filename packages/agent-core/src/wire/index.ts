@@ -21,6 +21,7 @@ export {
   toolNameCollision,
 } from '../base/error-catalog.ts';
 export { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+export { parseJson } from './parse-json.ts';
 // streams
 export { batched } from './batched.ts';
 export { type SseFrame, sseEncode } from './sse-encode.ts';

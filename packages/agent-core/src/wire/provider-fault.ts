@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { parseJson } from './parse-json.ts';
 
 /** What a server said about an error, in whichever of the usual shapes. */
 export type ProviderFault = {
@@ -19,12 +20,9 @@ const LONGEST = 2000;
 /** Reads the body of an error response: JSON in any nesting, else plain text, else the title of a page. */
 export function faultOfBody(body: string): ProviderFault {
   const text = body.trim();
-  try {
-    const fault = faultOf(JSON.parse(text));
-    if (fault !== undefined) return fault;
-  } catch {
-    // Not JSON: the text itself is all there is.
-  }
+  const value = parseJson(text);
+  const fault = value === undefined ? undefined : faultOf(value);
+  if (fault !== undefined) return fault;
   if (/^<(!doctype|html|head|body)/i.test(text)) {
     const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1]?.trim();
     return { message: title ? `an HTML page, "${title}"` : 'an HTML page' };

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../base/json.ts';
 import type { FINISH_REASONS, ModelEvent } from '../model/agent-model.ts';
+import { parseJson } from './parse-json.ts';
 
 type FinishReason = (typeof FINISH_REASONS)[number];
 
@@ -85,7 +86,11 @@ export function toolCallAssembler(options: {
           name: options.toName(call.name),
         });
       }
-      if (call.text.length > call.shown && isObjectText(call)) show(call, call.text, sink);
+      if (call.text.length > call.shown && isObjectText(call)) {
+        const delta = call.text.slice(call.shown);
+        sink.push({ type: 'tool-call-delta', index: call.index, delta });
+        call.shown = call.text.length;
+      }
     },
 
     finish(reason, sink) {
@@ -93,7 +98,7 @@ export function toolCallAssembler(options: {
       let cut = false;
       for (const call of calls) {
         if (call.index === undefined) unnamed += 1;
-        else if (!complete(call, sink)) cut = true;
+        else if (!complete(call.index, call, sink)) cut = true;
       }
       if (reason !== 'stop' && reason !== 'tool-calls') return { reason, unnamed };
       if (cut) return { reason: 'length', unnamed };
@@ -136,37 +141,23 @@ function callOf(
 }
 
 function isComplete(text: string): boolean {
-  return text.trim() !== '' && parsed(text) !== undefined;
+  return text.trim() !== '' && parseJson(text) !== undefined;
 }
 
 function isObjectText(call: OpenCall): boolean {
   return call.shown > 0 || call.text.trimStart().startsWith('{');
 }
 
-function show(call: OpenCall, text: string, sink: ModelEvent[]): void {
-  if (call.index === undefined) return;
-  sink.push({ type: 'tool-call-delta', index: call.index, delta: text.slice(call.shown) });
-  call.shown = text.length;
-}
-
 /** Shows the arguments that were held back; false when they do not parse. */
-function complete(call: OpenCall, sink: ModelEvent[]): boolean {
-  if (call.shown > 0) return parsed(call.text) !== undefined;
-  const value = call.text.trim() === '' ? null : parsed(call.text);
+function complete(index: number, call: OpenCall, sink: ModelEvent[]): boolean {
+  if (call.shown > 0) return parseJson(call.text) !== undefined;
+  const value = call.text.trim() === '' ? null : parseJson(call.text);
   const inner = typeof value === 'string' ? innerOf(value) : value;
   if (inner === undefined) return false;
-  show(call, JSON.stringify(inner ?? {}), sink);
+  sink.push({ type: 'tool-call-delta', index, delta: JSON.stringify(inner ?? {}) });
   return true;
 }
 
 function innerOf(text: string): JsonValue | undefined {
-  return text.trim() === '' ? null : parsed(text);
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return text.trim() === '' ? null : parseJson(text);
 }

@@ -1,0 +1,69 @@
+import type { Rule } from '../rule.ts';
+import { asking, failing, hold, same, serverOf, textIn } from './checks.ts';
+import type { ModelSubject, ScriptedAnswer } from './model-subject.ts';
+
+const truncated: readonly {
+  readonly name: string;
+  readonly then: 'end' | 'reset';
+}[] = [
+  { name: 'an answer that ends without a reason is an error that may be retried', then: 'end' },
+  { name: 'a connection that breaks is an error that may be retried', then: 'reset' },
+];
+
+/** How an answer fails. */
+export const failures: readonly Rule<ModelSubject>[] = [
+  ...truncated.map(
+    ({ name, then }): Rule<ModelSubject> => ({
+      name,
+      needs: 'server',
+      readOnly: true,
+      check: async (subject) => {
+        serverOf(subject).answer({ kind: 'stream', text: ['par'], then });
+        const { events, error } = await failing(subject.model, asking('Hello'));
+        same(textIn(events), 'par', 'the text before the error');
+        hold(error.retryable, `${error.code} is not retryable`);
+      },
+    }),
+  ),
+  {
+    name: 'an empty stream is an error',
+    needs: 'server',
+    readOnly: true,
+    check: async (subject) => {
+      const empty: ScriptedAnswer = { kind: 'stream', then: 'end' };
+      serverOf(subject).answer(...Array.from({ length: 10 }, () => empty));
+      const { events } = await failing(subject.model, asking('Hello'));
+      same(events, [], 'the events before the error');
+    },
+  },
+  {
+    name: 'a refused key is not tried again, and appears in no error text',
+    needs: 'server',
+    readOnly: true,
+    check: async (subject) => {
+      const { model, apiKey } = subject;
+      const server = serverOf(subject);
+      const before = server.requests();
+      server.answer({ kind: 'refusal', status: 401, message: `Wrong key: ${String(apiKey)}` });
+      const { error } = await failing(model, asking('Hello'));
+      same(error.code, 'MODEL_AUTHENTICATION', 'the code');
+      same(server.requests() - before, 1, 'requests');
+      const shown = `${error.message} ${error.mend} ${String(error.stack)} ${String(error.cause)}`;
+      hold(apiKey === undefined || !shown.includes(apiKey), 'the key is in the error');
+    },
+  },
+  {
+    name: 'a refused request is not tried again',
+    needs: 'server',
+    readOnly: true,
+    check: async (subject) => {
+      const server = serverOf(subject);
+      const before = server.requests();
+      server.answer({ kind: 'refusal', status: 400, message: 'temperature must be below 2' });
+      const { error } = await failing(subject.model, asking('Hello'));
+      same(error.code, 'MODEL_REQUEST_INVALID', 'the code');
+      hold(error.message.includes('temperature must be below 2'), error.message);
+      same(server.requests() - before, 1, 'requests');
+    },
+  },
+];
