@@ -1,8 +1,8 @@
 import { type Command, CommanderError } from 'commander';
 import type { CommandHost } from './commands/host.ts';
-import { contributedProgram } from './contributed-program.ts';
 import { configHost } from './config/config-host.ts';
 import type { Bootstrap } from './config/core-of-config.ts';
+import { contributedProgram } from './contributed-program.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { type CliIo, processIo } from './io/cli-io.ts';
 import { hexagentProgram } from './program.ts';
@@ -74,5 +74,8 @@ function usageErrorOf(error: CommanderError): UsageError {
   const message = error.message.replace(/^error: /, '').trim();
   return error.code === 'commander.help'
     ? new UsageError('No command was given.', 'hexagent --help lists the commands.')
-    : new UsageError(message, 'hexagent --help lists the commands, hexagent <command> --help their options.');
+    : new UsageError(
+        message,
+        'hexagent --help lists the commands, hexagent <command> --help their options.',
+      );
 }

@@ -1,4 +1,11 @@
-import { type Binding, bind, definePlugin, type PluginFactory } from '@hexagent/agent-core';
+import {
+  type Binding,
+  bind,
+  definePlugin,
+  type Manifest,
+  type Plugin,
+  type PluginFactory,
+} from '@hexagent/agent-core';
 import { CliCommand } from './cli-command.ts';
 import { version } from './version.ts';
 
@@ -20,11 +27,17 @@ const contribution: PluginFactory<CliOptions> = definePlugin<CliOptions>({
     commands.map((command) => bind(CliCommand, command)),
 });
 
+/** Makes the contribution of this package. Its options may be left out. */
+export interface CliPluginFactory {
+  (options?: CliOptions): Plugin;
+  readonly manifest: Manifest;
+}
+
 /**
  * The contribution of this package: commands of the application for `hexagent`. Without options it
  * contributes nothing; `hexagent` itself does not need it.
  */
-export const cli: PluginFactory<CliOptions | void> = Object.assign(
-  (options: CliOptions | void) => contribution(options ?? {}),
+export const cli: CliPluginFactory = Object.assign(
+  (options: CliOptions = {}) => contribution(options),
   { manifest: contribution.manifest },
 );

@@ -25,10 +25,7 @@ Exit codes:
 `;
 
 /** The whole `hexagent` command, with commands that plugins contribute behind the built-in ones. */
-export function hexagentProgram(
-  host: CommandHost,
-  contributed: readonly Command[] = [],
-): Command {
+export function hexagentProgram(host: CommandHost, contributed: readonly Command[] = []): Command {
   const { stdout } = host.io;
   const program = new Command('hexagent')
     .description('Run and look after the agents of a hexagent.config.ts.')

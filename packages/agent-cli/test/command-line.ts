@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AppConfig } from '@hexagent/agent-core';
 import { main } from '../src/main.ts';
-import { type FakeApp, fakeApp, type FakeAppOptions } from './fake-app.ts';
-import { type FakeIo, fakeIo, type FakeIoOptions } from './fake-io.ts';
+import { type FakeApp, type FakeAppOptions, fakeApp } from './fake-app.ts';
+import { type FakeIo, type FakeIoOptions, fakeIo } from './fake-io.ts';
 
 export type CommandLine = FakeIo &
   FakeApp & {

@@ -100,7 +100,9 @@ export function fakeApp(options: FakeAppOptions = {}): FakeApp {
     },
     waits: async (query) => {
       ask('waits', query);
-      return { items: waits.filter(({ runId }) => query.runId === undefined || runId === query.runId) };
+      return {
+        items: waits.filter(({ runId }) => query.runId === undefined || runId === query.runId),
+      };
     },
     evidence: options.evidence ?? (async () => []),
   };
@@ -207,7 +209,7 @@ export function approval(part: Partial<Wait> = {}): Wait {
     kind: 'approval',
     status: 'pending',
     digest: 'digest-of-arguments',
-    prompt: { toolName: 'workspace.write', input: { path: 'notes.md', content: 'two\n' } },
+    prompt: { tool: 'workspace.write', arguments: { path: 'notes.md', content: 'two\n' } },
     allowed: ['approve', 'reject', 'modify', 'defer', 'cancel'],
     openedAt: 0,
     onExpiry: 'reject',

@@ -121,6 +121,7 @@ async function respond(task: Task<AnswerOptions>, answer: Answer): Promise<ExitC
     output,
     interrupts,
     onInterrupt: cancelOnInterrupt(opened, { runId: handle.runId, output }),
+    after: 0,
     from: ({ event }) => event.type === 'wait-closed' && event.wait.id === id,
   });
   return exitCodeOf(result.kind);

@@ -1,6 +1,6 @@
 import { linked, type Wait, type WaitResolution } from '@hexagent/agent-core';
-import { printQuestion } from '../render/wait-view.ts';
 import { questionOf } from '../render/wait-question.ts';
+import { printQuestion } from '../render/wait-view.ts';
 import type { ChatSession } from './chat-session.ts';
 import { answerHint, readAnswer } from './read-answer.ts';
 
@@ -15,7 +15,7 @@ export async function askAbout(
   session: ChatSession,
   wait: Wait,
 ): Promise<WaitResolution | undefined | 'interrupted'> {
-  const { io, output, interrupts, lines } = session;
+  const { io, output, interrupts } = session;
   output.record('question', wait);
   await printQuestion(output, wait, { cwd: io.cwd, print: output.note });
   if (NOT_ASKED.includes(wait.kind)) return undefined;

@@ -4,8 +4,8 @@ import type { CliIo } from '../io/cli-io.ts';
 import type { Interrupts } from '../io/interrupts.ts';
 import type { LineReader } from '../io/line-reader.ts';
 import type { Output } from '../render/output.ts';
-import { cancelOnInterrupt } from './cancel-run.ts';
 import { askAbout } from './ask-about.ts';
+import { cancelOnInterrupt } from './cancel-run.ts';
 import { followRun } from './follow-run.ts';
 
 export type ChatSession = {
@@ -53,7 +53,7 @@ async function stayWith(session: ChatSession, started: RunHandle): Promise<RunRe
   const { app, caller, output, interrupts } = session;
   const onInterrupt = cancelOnInterrupt(session, { runId: started.runId, output });
   let handle = started;
-  let after = 0;
+  let after: number | undefined;
   for (;;) {
     const { result, lastSeq } = await followRun(handle, { output, interrupts, onInterrupt, after });
     if (result.kind !== 'paused') return result;
@@ -73,7 +73,9 @@ async function answerAll(session: ChatSession, waits: readonly Wait[]): Promise<
       return true;
     }
     if (answer === undefined) {
-      output.note(output.style.faint(`Left for later: hexagent waits list --run ${wait.rootRunId}`));
+      output.note(
+        output.style.faint(`Left for later: hexagent waits list --run ${wait.rootRunId}`),
+      );
       return false;
     }
     await app.runs.resolve(wait.id, answer, caller);

@@ -33,7 +33,10 @@ async function doctor(task: Task<DoctorOptions>): Promise<ExitCode> {
 
 const MARKS = { ok: '✓', failed: '✗', skipped: '–' } as const;
 
-function printCheck({ style, line, safe }: Output, { subject, name, status, detail, mend }: Check): void {
+function printCheck(
+  { style, line, safe }: Output,
+  { subject, name, status, detail, mend }: Check,
+): void {
   const colour = { ok: style.good, failed: style.bad, skipped: style.faint }[status];
   line(`${colour(MARKS[status])} ${subject}: ${name}${detail === '' ? '' : ` (${safe(detail)})`}`);
   if (mend !== undefined) line(`  ${style.attention('Mend')}: ${safe(mend)}`);

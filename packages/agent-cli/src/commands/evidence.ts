@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<EvidenceRow>[] = [
 async function evidence({ open, output, args, options }: Task<EvidenceOptions>): Promise<ExitCode> {
   const limit = options.limit === undefined ? Infinity : parseCount('limit', options.limit);
   const runId = runIdOf(args[0] ?? '');
-  let after = options.after === undefined ? 0 : parseCount('after', options.after);
+  let after = options.after === undefined ? 0 : parseCount('after', options.after, 0);
   const { app, caller } = await open({ start: false });
   const rows: EvidenceRow[] = [];
   while (rows.length < limit) {

@@ -1,5 +1,11 @@
-import { type App, type Caller, rootOf, type Wait, waitIdOf } from '@hexagent/agent-core';
-import { waitNotFound } from '@hexagent/agent-core';
+import {
+  type App,
+  type Caller,
+  rootOf,
+  type Wait,
+  waitIdOf,
+  waitNotFound,
+} from '@hexagent/agent-core';
 
 /** One wait by its id. Waits of child runs are found by looking through all. */
 export async function findWait(
@@ -18,7 +24,10 @@ async function lookFor(
 ): Promise<Wait | undefined> {
   let after: string | undefined;
   do {
-    const page = await app.runs.waits({ ...query, ...(after === undefined ? {} : { after }) }, caller);
+    const page = await app.runs.waits(
+      { ...query, ...(after === undefined ? {} : { after }) },
+      caller,
+    );
     const found = page.items.find((wait) => wait.id === id);
     if (found !== undefined) return found;
     after = page.next;

@@ -8,8 +8,8 @@ export type FollowOptions = {
   readonly interrupts: Interrupts;
   /** The first Ctrl-C. */
   readonly onInterrupt: () => void;
-  /** The number of the last event that was seen already. */
-  readonly after?: number;
+  /** The number of the last event that was seen already. Default: a joined run shows what is new. */
+  readonly after?: number | undefined;
   /** Nothing is shown before the first event for which this is true. */
   readonly from?: (envelope: Envelope) => boolean;
 };
@@ -22,13 +22,14 @@ export type Followed = {
 
 /** Shows a run until it pauses or ends. */
 export async function followRun(handle: RunHandle, options: FollowOptions): Promise<Followed> {
-  const { output, interrupts, onInterrupt, after = 0, from } = options;
+  const { output, interrupts, onInterrupt, after, from } = options;
   const { signal } = interrupts;
   const view = runView(output);
-  let lastSeq = after;
+  const cursor = after === undefined ? {} : { after };
+  let lastSeq = after ?? 0;
   let isShown = from === undefined;
   return interrupts.during(onInterrupt, async () => {
-    for await (const envelope of handle.events({ after, signal })) {
+    for await (const envelope of handle.events({ ...cursor, signal })) {
       lastSeq = envelope.seq;
       isShown ||= from?.(envelope) === true;
       if (isShown) view.accept(envelope);

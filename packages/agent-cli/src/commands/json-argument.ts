@@ -24,12 +24,12 @@ export function parseJsonObject(name: string, text: string): JsonObject {
   );
 }
 
-/** A whole number from 1, or a usage error. */
-export function parseCount(name: string, text: string): number {
-  const count = Number(text);
-  if (Number.isSafeInteger(count) && count > 0) return count;
+/** A whole number, or a usage error. */
+export function parseCount(name: string, text: string, least = 1): number {
+  const count = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isSafeInteger(count) && count >= least) return count;
   throw new UsageError(
-    `--${name} must be a whole number from 1, not ${JSON.stringify(text)}.`,
+    `--${name} must be a whole number from ${least}, not ${JSON.stringify(text)}.`,
     `For example --${name} 20.`,
   );
 }

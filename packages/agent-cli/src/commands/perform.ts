@@ -26,7 +26,9 @@ export type Task<Options> = {
   /** The arguments in order; an optional one that was not given is undefined. */
   readonly args: readonly (string | undefined)[];
   /** Opens the application. It is closed when the command ends, however it ends. */
-  open(options: { readonly start: boolean }): Promise<{ readonly app: App; readonly caller: Caller }>;
+  open(options: {
+    readonly start: boolean;
+  }): Promise<{ readonly app: App; readonly caller: Caller }>;
 };
 
 /**

@@ -38,9 +38,23 @@ async function plugins({ io, output, options }: Task<object>): Promise<ExitCode>
   const used = path === undefined ? [] : (await loadConfig(path)).plugins;
   const names = new Set(used.map(({ manifest }) => manifest.name));
   const checked = await Promise.all(installed.map(checkPlugin));
-  const rows = checked.map((plugin): Row => ({ ...plugin, isUsed: names.has(plugin.package.name) }));
-  for (const { package: { name, version, plugin }, manifest, isUsed, problems } of rows) {
-    output.record('plugin', { name, version, plugin, isUsed, problems, ...(manifest && { manifest }) });
+  const rows = checked.map(
+    (plugin): Row => ({ ...plugin, isUsed: names.has(plugin.package.name) }),
+  );
+  for (const {
+    package: { name, version, plugin },
+    manifest,
+    isUsed,
+    problems,
+  } of rows) {
+    output.record('plugin', {
+      name,
+      version,
+      plugin,
+      isUsed,
+      problems,
+      ...(manifest && { manifest }),
+    });
   }
   printTable(output, rows, { columns: COLUMNS, empty: 'No plugin is installed.' });
   return rows.every(({ problems }) => problems.length === 0) ? EXIT.completed : EXIT.error;

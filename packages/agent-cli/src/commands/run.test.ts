@@ -172,10 +172,15 @@ test('a closed stdout stops the command quietly', async () => {
 });
 
 test('--json prints one record a line: every event, then the result', async () => {
-  const line = await commandLine(['run', 'Hello', '--json'], { app: { turns: [{ events: answer }] } });
+  const line = await commandLine(['run', 'Hello', '--json'], {
+    app: { turns: [{ events: answer }] },
+  });
   expect(await line.done).toBe(0);
   expect(line.records().map(({ type }) => type)).toEqual(['event', 'event', 'event', 'result']);
-  expect(line.records()[0]).toMatchObject({ seq: 1, event: { type: 'message-delta', delta: 'Forty' } });
+  expect(line.records()[0]).toMatchObject({
+    seq: 1,
+    event: { type: 'message-delta', delta: 'Forty' },
+  });
   expect(line.records()[3]).toMatchObject({ kind: 'completed', runId: RUN });
   expect(line.stderr()).toBe('');
 });

@@ -1,4 +1,10 @@
-import { isTerminal, RUN_STATUSES, type RunState, type RunStatus, runIdOf } from '@hexagent/agent-core';
+import {
+  isTerminal,
+  RUN_STATUSES,
+  type RunState,
+  type RunStatus,
+  runIdOf,
+} from '@hexagent/agent-core';
 import { Command, Option } from 'commander';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-code.ts';
 import { shownInstant } from '../render/instant.ts';
@@ -7,8 +13,8 @@ import { printWaitSummary } from '../render/wait-view.ts';
 import { cancelOnInterrupt } from './cancel-run.ts';
 import { followRun } from './follow-run.ts';
 import type { CommandHost } from './host.ts';
-import { type PageOptions, pageQuery, printNext } from './paging.ts';
 import { parseCount } from './json-argument.ts';
+import { type PageOptions, pageQuery, printNext } from './paging.ts';
 import { perform, type Task } from './perform.ts';
 
 type ListOptions = PageOptions & {
@@ -38,7 +44,7 @@ export function runsCommand(host: CommandHost): Command {
     .command('resume')
     .description('go on with a run, or join it, and show it until it pauses or ends')
     .argument('<run>')
-    .option('--after <seq>', 'show only events above this number')
+    .option('--after <seq>', 'show events above this number; 0 shows the whole run (what is new)')
     .action(perform<{ readonly after?: string }>(host, resume));
   runs
     .command('cancel')
@@ -111,7 +117,7 @@ function fieldsOf(run: RunState): readonly (readonly [string, string])[] {
 
 async function resume(task: Task<{ readonly after?: string }>): Promise<ExitCode> {
   const { open, output, interrupts, args, options } = task;
-  const after = options.after === undefined ? 0 : parseCount('after', options.after);
+  const after = options.after === undefined ? undefined : parseCount('after', options.after, 0);
   const opened = await open({ start: true });
   const handle = await opened.app.runs.resume(runIdOf(args[0] ?? ''), opened.caller);
   const onInterrupt = cancelOnInterrupt(opened, { runId: handle.runId, output });

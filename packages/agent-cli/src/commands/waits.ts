@@ -1,11 +1,11 @@
 import {
   rootOf,
+  runIdOf,
   WAIT_KINDS,
   WAIT_STATUSES,
   type Wait,
   type WaitKind,
   type WaitStatus,
-  runIdOf,
 } from '@hexagent/agent-core';
 import { Command, Option } from 'commander';
 import { EXIT, type ExitCode } from '../exit-code.ts';

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { AgentError, type AppConfig, configInvalid } from '@hexagent/agent-core';
-import { createJiti } from 'jiti';
+import { importTypeScript } from './import-typescript.ts';
 
 const TYPESCRIPT = /\.[mc]?ts$/;
 
@@ -19,12 +19,16 @@ async function importConfig(path: string): Promise<Readonly<Record<string, unkno
   const url = pathToFileURL(path).href;
   try {
     return TYPESCRIPT.test(path) && !runsTypeScript()
-      ? await createJiti(url, { interopDefault: false }).import(url)
+      ? await importTypeScript(path)
       : await import(url);
   } catch (error) {
     if (AgentError.is(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw configInvalid(path, { seen: `it cannot be loaded: ${reason}`, mend: mendOf(error), cause: error });
+    throw configInvalid(path, {
+      seen: `it cannot be loaded: ${reason}`,
+      mend: mendOf(error),
+      cause: error,
+    });
   }
 }
 

@@ -1,13 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { dirname } from 'node:path';
-import { type App, Durability, type DurableStore, Migrator, Model } from '@hexagent/agent-core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type AgentModel,
+  type App,
+  Durability,
+  type DurableStore,
+  Migrator,
+  Model,
+} from '@hexagent/agent-core';
 import type { Task } from '../commands/perform.ts';
 import { findConfig } from '../config/find-config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { checkPlugin } from '../plugins/check-plugin.ts';
 import { installedPackages } from '../plugins/installed-plugins.ts';
-import { type Check, checked } from './check.ts';
 import { askModel } from './ask-model.ts';
+import { type Check, checked } from './check.ts';
 import { runRules } from './run-rules.ts';
 
 const TENANT = 'hexagent-doctor';
@@ -34,7 +41,12 @@ export async function* examine(
   yield await checked({ subject: 'application', name: 'it can be composed' }, async () => {
     const opened = await task.open({ start: false });
     app = opened.app;
-    return app.runs.agents(opened.caller).map(({ name }) => name).join(', ') || 'no agents';
+    return (
+      app.runs
+        .agents(opened.caller)
+        .map(({ name }) => name)
+        .join(', ') || 'no agents'
+    );
   });
   if (app === undefined) return;
   for (const migrator of app.all(Migrator)) yield await examineMigrations(migrator, signal);
@@ -43,7 +55,7 @@ export async function* examine(
     yield { subject: 'model', name: 'it answers', status: 'skipped', detail: 'by --no-model' };
     return;
   }
-  for (const model of app.all(Model)) yield await askModel(model, { signal });
+  for (const model of app.all(Model)) yield* examineModel(model, { ...options, signal });
 }
 
 async function* examinePlugins(folder: string): AsyncGenerator<Check> {
@@ -66,7 +78,9 @@ function examineMigrations(migrator: Migrator, signal: AbortSignal): Promise<Che
   return checked({ subject: 'migrations', name: migrator.name }, async () => {
     const pending = await migrator.pending({ signal });
     if (pending.length === 0) return 'up to date';
-    throw new Error(`${pending.length} are not applied: ${pending.join(', ')}. Run hexagent migrate.`);
+    throw new Error(
+      `${pending.length} are not applied: ${pending.join(', ')}. Run hexagent migrate.`,
+    );
   });
 }
 
@@ -83,6 +97,23 @@ async function* examineStore(
     subject: 'store',
     of: { store, tenant: TENANT, capabilities, advance },
     capabilities,
+    write,
+  });
+}
+
+/** The rules send small requests of their own, so they come after one that was answered. */
+async function* examineModel(
+  model: AgentModel,
+  { write, signal }: ExamineOptions & { readonly signal: AbortSignal },
+): AsyncGenerator<Check> {
+  const answered = await askModel(model, { signal });
+  yield answered;
+  if (answered.status === 'failed') return;
+  const { modelContract } = await import('@hexagent/agent-core/testing');
+  yield* runRules(modelContract, {
+    subject: 'model',
+    of: { model },
+    capabilities: model.countTokens === undefined ? [] : ['count-tokens'],
     write,
   });
 }

@@ -26,7 +26,12 @@ export async function* runRules<Subject>(
     if (readOnly !== true && !write) {
       writing += 1;
     } else if (needs !== undefined && !capabilities.includes(needs)) {
-      yield { subject, name, status: 'skipped', detail: `needs ${needs}, which doctor does not have` };
+      yield {
+        subject,
+        name,
+        status: 'skipped',
+        detail: `needs ${needs}, which doctor does not have`,
+      };
     } else {
       yield await checked({ subject, name }, async () => {
         await check(of);

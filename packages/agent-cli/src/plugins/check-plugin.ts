@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { CONTRACT, isJsonObject, type Manifest } from '@hexagent/agent-core';
 import type { InstalledPackage } from './installed-plugins.ts';
 
-/** An installed plugin and what is wrong with its manifest; `manifest` is undefined when it cannot be read. */
+/** An installed plugin and what is wrong with its manifest; `manifest` is undefined when it has problems. */
 export type CheckedPlugin = {
   readonly package: InstalledPackage;
   readonly manifest?: Manifest;
@@ -27,7 +27,7 @@ export async function checkPlugin(installed: InstalledPackage): Promise<CheckedP
       return { package: installed, problems: [`${file} has no export "${exportName}".`] };
     }
     const problems = manifestProblems(factory.manifest, installed);
-    return isJsonObject(factory.manifest)
+    return problems.length === 0
       ? { package: installed, manifest: factory.manifest as Manifest, problems }
       : { package: installed, problems };
   } catch (error) {
@@ -36,16 +36,29 @@ export async function checkPlugin(installed: InstalledPackage): Promise<CheckedP
   }
 }
 
-function manifestProblems(manifest: unknown, { name, version }: InstalledPackage): readonly string[] {
+function manifestProblems(
+  manifest: unknown,
+  { name, version }: InstalledPackage,
+): readonly string[] {
   if (!isJsonObject(manifest)) return ['It has no manifest: make it with definePlugin.'];
   const problems: string[] = [];
-  const expect = (field: string, { isRight, wanted }: { isRight: boolean; wanted: string }): void => {
-    if (!isRight) problems.push(`manifest.${field} is ${JSON.stringify(manifest[field])}, not ${wanted}.`);
+  const expect = (
+    field: string,
+    { isRight, wanted }: { isRight: boolean; wanted: string },
+  ): void => {
+    if (!isRight)
+      problems.push(`manifest.${field} is ${JSON.stringify(manifest[field])}, not ${wanted}.`);
   };
   expect('name', { isRight: manifest['name'] === name, wanted: `the package's "${name}"` });
-  expect('version', { isRight: manifest['version'] === version, wanted: `the package's "${version}"` });
+  expect('version', {
+    isRight: manifest['version'] === version,
+    wanted: `the package's "${version}"`,
+  });
   expect('contract', { isRight: manifest['contract'] === CONTRACT, wanted: `${CONTRACT}` });
-  expect('contributes', { isRight: isNames(manifest['contributes']), wanted: 'a list of port ids' });
+  expect('contributes', {
+    isRight: isNames(manifest['contributes']),
+    wanted: 'a list of port ids',
+  });
   expect('requires', { isRight: isNames(manifest['requires']), wanted: 'a list of port ids' });
   expect('options', { isRight: isJsonObject(manifest['options']), wanted: 'a JSON Schema' });
   return problems;

@@ -70,7 +70,10 @@ function changesBetween(before: readonly string[], after: readonly string[]): re
       edits.push({ sign: ' ', line: left });
       row += 1;
       column += 1;
-    } else if (left !== undefined && (right === undefined || at(row + 1, column) >= at(row, column + 1))) {
+    } else if (
+      left !== undefined &&
+      (right === undefined || at(row + 1, column) >= at(row, column + 1))
+    ) {
       edits.push(removed(left));
       row += 1;
     } else if (right !== undefined) {
@@ -82,7 +85,9 @@ function changesBetween(before: readonly string[], after: readonly string[]): re
 }
 
 /** Changes that are close to each other share a hunk. */
-function hunksOf(edits: readonly Edit[]): readonly { readonly from: number; readonly to: number }[] {
+function hunksOf(
+  edits: readonly Edit[],
+): readonly { readonly from: number; readonly to: number }[] {
   const hunks: { from: number; to: number }[] = [];
   edits.forEach(({ sign }, index) => {
     if (sign === ' ') return;

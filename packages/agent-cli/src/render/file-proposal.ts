@@ -18,17 +18,25 @@ export function fileProposalOf(input: JsonObject | undefined): FileProposal | un
   return typeof path === 'string' && typeof content === 'string' ? { path, content } : undefined;
 }
 
-/** A unified diff against the file as it is now; a path is taken from the folder of the command. */
+/**
+ * A unified diff against the file as it is now; a path is taken from the folder of the command. Where
+ * there is nothing to compare with, the whole content is shown: nobody approves what was not seen.
+ */
 export async function diffOf(
   { path, content }: FileProposal,
   { cwd }: { readonly cwd: string },
 ): Promise<readonly string[]> {
   const current = await currentContent(resolve(cwd, path));
-  if (current.kind === 'unreadable') return [`(no diff: ${current.reason})`];
-  const before = current.kind === 'file' ? `--- ${path} (as it is now)` : '--- /dev/null';
   const lines = unifiedDiff(current.kind === 'file' ? current.text : '', content);
-  if (lines.length === 0) return [`(${path} would not change)`];
-  return [before, `+++ ${path} (proposed)`, ...lines];
+  if (lines.length === 0) {
+    return [current.kind === 'file' ? `(${path} would not change)` : `(${path} would be empty)`];
+  }
+  return [headingOf(path, current), `+++ ${path} (proposed)`, ...lines];
+}
+
+function headingOf(path: string, current: Current): string {
+  if (current.kind === 'file') return `--- ${path} (as it is now)`;
+  return current.kind === 'absent' ? '--- /dev/null' : `--- (not compared: ${current.reason})`;
 }
 
 type Current =

@@ -50,8 +50,7 @@ export function openOutput(io: OutputIo, options: OutputOptions): Output {
   const mode = outputMode(io, options.json);
   const style = mode === 'terminal' && hasColours(io.env) ? coloured : plain;
   const columns = io.stdout.columns ?? DEFAULT_COLUMNS;
-  const hasProgress =
-    mode === 'terminal' && io.stderr.isTTY === true && io.env['TERM'] !== 'dumb';
+  const hasProgress = mode === 'terminal' && io.stderr.isTTY === true && io.env['TERM'] !== 'dumb';
   let progressShown = false;
   let isFull = false;
 

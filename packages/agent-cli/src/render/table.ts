@@ -1,5 +1,5 @@
-import { oneLine } from './printable.ts';
 import type { Output } from './output.ts';
+import { oneLine } from './printable.ts';
 
 export type Column<Row> = {
   readonly title: string;
@@ -51,7 +51,9 @@ function widthsOf<Row>(
   if (excess <= 0) return widths;
   const widest = columns.reduce(
     (best, { flexible }, index) =>
-      flexible === true && (best === -1 || (widths[index] ?? 0) > (widths[best] ?? 0)) ? index : best,
+      flexible === true && (best === -1 || (widths[index] ?? 0) > (widths[best] ?? 0))
+        ? index
+        : best,
     -1,
   );
   return widths.map((width, index) => (index === widest ? Math.max(8, width - excess) : width));

@@ -6,6 +6,12 @@ export type WaitQuestion = {
   readonly toolName?: string;
   /** The exact arguments in question. */
   readonly input?: JsonObject;
+  /** The axes of risk: `write`, `network`, … */
+  readonly risk: readonly string[];
+  /** What somebody should know before answering. */
+  readonly hint?: string;
+  /** What an answer has to be. */
+  readonly schema?: JsonObject;
   /** Why an earlier answer did not do. */
   readonly problems: readonly string[];
 };
@@ -21,20 +27,33 @@ const DEFAULT_MESSAGES: Readonly<Record<Wait['kind'], string>> = {
 };
 
 /** The member of a prompt that belongs behind its message. */
-const DETAILS: { readonly [K in Wait['kind']]?: string } = { event: 'name', timer: 'at', auth: 'url' };
+const DETAILS: { readonly [K in Wait['kind']]?: string } = {
+  event: 'name',
+  timer: 'at',
+  auth: 'url',
+};
 
 export function questionOf({ kind, prompt }: Wait): WaitQuestion {
-  const toolName = textIn(prompt, 'toolName');
-  const input = prompt['input'] ?? prompt['arguments'];
-  const message = textIn(prompt, 'message') ?? DEFAULT_MESSAGES[kind];
+  const toolName = textIn(prompt, 'tool');
+  const input = prompt['arguments'];
+  const message = textIn(prompt, 'message') ?? textIn(prompt, 'question') ?? DEFAULT_MESSAGES[kind];
   const detail = DETAILS[kind] === undefined ? undefined : textIn(prompt, DETAILS[kind]);
-  const problems = prompt['problems'];
+  const schema = prompt['schema'];
+  const hint = textIn(prompt, 'hint');
   return {
     message: detail === undefined ? message : `${message} ${detail}`,
     ...(toolName === undefined ? {} : { toolName }),
     ...(isJsonObject(input) ? { input } : {}),
-    problems: Array.isArray(problems) ? problems.map(String) : [],
+    ...(hint === undefined ? {} : { hint }),
+    ...(isJsonObject(schema) ? { schema } : {}),
+    risk: textsIn(prompt, 'risk'),
+    problems: textsIn(prompt, 'problems'),
   };
+}
+
+function textsIn(prompt: JsonObject, key: string): readonly string[] {
+  const value = prompt[key];
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 function textIn(prompt: JsonObject, key: string): string | undefined {

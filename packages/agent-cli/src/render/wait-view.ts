@@ -38,12 +38,15 @@ export async function printQuestion(
   { cwd, print }: { readonly cwd: string; readonly print: (line: string) => void },
 ): Promise<void> {
   const { style } = output;
-  const { message, toolName, input, problems } = questionOf(wait);
+  const { message, toolName, input, risk, hint, schema, problems } = questionOf(wait);
   const subject = toolName === undefined ? '' : ` ${style.strong(output.safe(toolName))}`;
   print(`${style.attention('?')} ${style.attention(wait.kind)}${subject}: ${output.safe(message)}`);
   if (wait.expiresAt !== undefined) {
     print(style.faint(`  expires ${shownInstant(wait.expiresAt)}, then: ${wait.onExpiry}`));
   }
+  if (risk.length > 0) print(style.faint(`  risk: ${output.safe(risk.join(', '))}`));
+  if (hint !== undefined) print(style.faint(`  ${output.safe(hint)}`));
+  if (schema !== undefined) print(style.faint(`  answer: ${output.safe(JSON.stringify(schema))}`));
   for (const problem of problems) print(`  ${style.bad(output.safe(problem))}`);
   if (input === undefined) return;
   const proposal = fileProposalOf(input);

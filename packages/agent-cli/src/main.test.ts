@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { bind } from '@hexagent/agent-core';
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { commandLine, configFolder } from '../test/command-line.ts';
+import { CliCommand } from './cli-command.ts';
+import { EXIT } from './exit-code.ts';
+import { version } from './version.ts';
+
+test('--help lists every command and every exit code', async () => {
+  const line = await commandLine(['--help']);
+  expect(await line.done).toBe(0);
+  for (const name of 'run chat runs waits signal evidence plugins doctor migrate'.split(' ')) {
+    expect(line.stdout()).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
+  }
+  for (const code of Object.values(EXIT)) {
+    expect(line.stdout()).toMatch(new RegExp(`^ +${code} {2}`, 'm'));
+  }
+});
+
+test('the README has the same exit codes', () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  for (const code of Object.values(EXIT)) expect(readme).toContain(`| ${code} |`);
+});
+
+test('--version is that of the package', async () => {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  expect(version).toBe(manifest.version);
+  const line = await commandLine(['--version']);
+  expect(await line.done).toBe(0);
+  expect(line.stdout()).toBe(`${version}\n`);
+});
+
+test('the help of a command shows the common options', async () => {
+  const line = await commandLine(['runs', 'list', '--help']);
+  expect(await line.done).toBe(0);
+  expect(line.stdout()).toContain('--json');
+  expect(line.stdout()).toContain('--config <path>');
+});
+
+test.each([
+  [[], 'No command was given.'],
+  [['runs'], 'No command was given.'],
+  [['fly'], "unknown command 'fly'"],
+  [['runs', 'fly'], "unknown command 'fly'"],
+  [['run'], "missing required argument 'agent-or-message'"],
+  [['runs', 'list', '--colour'], "unknown option '--colour'"],
+  [['run', 'a', 'b', 'c'], 'too many arguments'],
+])('the wrong command line %j ends with 2 and a mend', async (argv, message) => {
+  const line = await commandLine(argv);
+  expect(await line.done).toBe(2);
+  expect(line.stderr()).toContain(`INPUT_INVALID: ${message}`);
+  expect(line.stderr()).toContain('Mend: hexagent --help');
+  expect(line.stdout()).toBe('');
+});
+
+test('a wrong command line with --json is one record', async () => {
+  const line = await commandLine(['runs', 'list', '--colour', '--json']);
+  expect(await line.done).toBe(2);
+  expect(line.records()).toMatchObject([{ type: 'error', code: 'INPUT_INVALID' }]);
+  expect(line.stderr()).toBe('');
+});
+
+const greet: CliCommand = {
+  name: 'greet',
+  create: ({ caller, finish }) =>
+    new Command('greet').argument('<name>').action((name: string) => {
+      if (name === 'nobody') throw new Error('Nobody is there.');
+      finish(name === caller.principal.subject ? 0 : 4);
+    }),
+};
+
+test.each([
+  ['local', 0],
+  ['other', 4],
+  ['nobody', 1],
+])('a command of a plugin runs: greet %s ends with %i', async (name, code) => {
+  const line = await commandLine(['greet', name], { app: { bindings: [bind(CliCommand, greet)] } });
+  expect(await line.done).toBe(code);
+  expect(line.closed()).toBe(1);
+});
+
+test('a command that no plugin has is unknown, and the application is closed', async () => {
+  const line = await commandLine(['fly'], { app: { bindings: [bind(CliCommand, greet)] } });
+  expect(await line.done).toBe(2);
+  expect(line.closed()).toBe(1);
+});
+
+test('an unknown command without a configuration is unknown', async () => {
+  const line = await commandLine(['fly'], { cwd: await configFolder({}) });
+  expect(await line.done).toBe(2);
+  expect(line.stderr()).toContain("unknown command 'fly'");
+});
