@@ -26,6 +26,7 @@ export const ERROR_CODES = [
   'RUN_ENDED',
   'RUN_NOT_DURABLE',
   'CONVERSATION_BUSY',
+  'CONVERSATION_NOT_FOUND',
   'PRINCIPAL_REQUIRED',
   'CURSOR_INVALID',
   'EVENTS_PRUNED',
@@ -35,9 +36,9 @@ export const ERROR_CODES = [
   'MAX_TOKENS_EXCEEDED',
   'USAGE_UNAVAILABLE',
   'RUN_TIMEOUT',
+  'RUN_CANCELLED',
   'APPROVAL_REJECTED',
   'OUTPUT_INVALID',
-  'OUTPUT_UNSUPPORTED',
   'EXECUTE_FAILED',
   'HOOK_FAILED',
   'TOOL_SOURCE_FAILED',
@@ -51,6 +52,7 @@ export const ERROR_CODES = [
   'TOOL_OUTPUT_INVALID',
   'TOOL_FAILED',
   'TOOL_TIMEOUT',
+  'EFFECT_UNKNOWN',
   'TOOL_PERMISSION_DENIED',
   'TOOL_NAME_COLLISION',
   // models
@@ -402,6 +404,280 @@ export function modelFailed(failure: ModelFailure): AgentError {
 export function toolNameCollision(problems: readonly Problem[]): AgentError {
   return new AgentError('TOOL_NAME_COLLISION', {
     message: `The tools have ${counted(problems)}:\n${listed(problems)}`,
-    mend: 'Rename the tools above; nothing was sent to the model.',
+    mend: 'Give each tool a name of its own: prefix the tools of a source. Nothing was sent to the model.',
+  });
+}
+
+// ── composition ──────────────────────────────────────────────────────────────────────────────────
+
+/** A durable agent without a store. */
+export function persistenceMissing(agents: readonly string[]): AgentError {
+  return new AgentError('PERSISTENCE_MISSING', {
+    message: `${agents.map((name) => `"${name}"`).join(', ')} must be durable, and nothing is bound to DurableStore: StateRepository, SignalRepository and EvidenceRepository are missing.`,
+    mend: 'Add a plugin that contributes "durability": npm install @hexagent/agent-kysely libsql, then kyselyStore({ url: "file:hexagent.db" }). There is no in-memory fallback outside tests.',
+  });
+}
+
+export function modelMissing(agent: string): AgentError {
+  return new AgentError('MODEL_MISSING', {
+    message: `"${agent}" needs a model, and nothing is bound to the port "model".`,
+    mend: 'Add a model plugin: npm install @hexagent/agent-vllm, then vllm({ baseUrl: "http://127.0.0.1:8000/v1" }).',
+  });
+}
+
+export function pluginSetupFailed(name: string, cause: unknown): AgentError {
+  return new AgentError('PLUGIN_SETUP_FAILED', {
+    message: `The plugin "${name}" could not be set up: ${cause instanceof Error ? cause.message : String(cause)}`,
+    mend: AgentError.is(cause) ? cause.mend : 'Look at the cause; nothing was started.',
+    cause,
+  });
+}
+
+export function portUnbound(port: string, asked: string): AgentError {
+  return new AgentError('PORT_UNBOUND', {
+    message: `${asked} asked for the port "${port}", and nothing is bound to it.`,
+    mend: `Add a plugin that contributes "${port}", or provide: [bind(…)].`,
+  });
+}
+
+export function appClosed(): AgentError {
+  return new AgentError('APP_CLOSED', {
+    message: 'The application is closed.',
+    mend: 'Bootstrap a new one; a durable run goes on where it was.',
+  });
+}
+
+// ── what a caller sends ──────────────────────────────────────────────────────────────────────────
+
+export function agentUnknown(name: string, known: readonly string[]): AgentError {
+  return new AgentError('AGENT_UNKNOWN', {
+    message: `There is no agent "${name}".`,
+    mend: `Known agents: ${known.join(', ') || 'none'}. Add it to bootstrap({ agents }).`,
+  });
+}
+
+export function waitAlreadyResolved(
+  waitId: string,
+  wait: { readonly status: string; readonly decision?: string },
+): AgentError {
+  return new AgentError('WAIT_ALREADY_RESOLVED', {
+    message: `The wait "${waitId}" is ${wait.status}${wait.decision === undefined ? '' : `, by "${wait.decision}"`}: the first answer wins.`,
+    mend: 'Nothing was changed. Look at the run to see what it goes on with.',
+  });
+}
+
+export function waitExpired(waitId: string): AgentError {
+  return new AgentError('WAIT_EXPIRED', {
+    message: `The wait "${waitId}" has expired.`,
+    mend: 'Nothing was changed. List the waits of the run: the question may have been opened again.',
+  });
+}
+
+export function waitDigestMismatch(waitId: string): AgentError {
+  return new AgentError('WAIT_DIGEST_MISMATCH', {
+    message: `The answer to "${waitId}" was given for other arguments than the ones that wait.`,
+    mend: 'Show the wait again and answer what it asks now. Nothing was changed.',
+  });
+}
+
+export function waitDecisionNotAllowed(
+  waitId: string,
+  decision: string,
+  allowed: readonly string[],
+): AgentError {
+  return new AgentError('WAIT_DECISION_NOT_ALLOWED', {
+    message: `"${decision}" is no answer to "${waitId}".`,
+    mend: `Allowed: ${allowed.join(', ')}. Nothing was changed.`,
+  });
+}
+
+export function signalNotAccepted(
+  agent: string,
+  kind: string,
+  accepts: readonly string[],
+): AgentError {
+  return new AgentError('SIGNAL_NOT_ACCEPTED', {
+    message: `"${agent}" does not accept "${kind}".`,
+    mend: `It accepts: ${accepts.join(', ') || 'none'}. Add the kind to defineAgent({ accepts }).`,
+  });
+}
+
+export function runEnded(runId: string): AgentError {
+  return new AgentError('RUN_ENDED', {
+    message: `The run "${runId}" has ended.`,
+    mend: 'Start a new run with the same conversation id. A terminal run is never revived.',
+  });
+}
+
+export function runNotDurable(subject: string, what: string): AgentError {
+  return new AgentError('RUN_NOT_DURABLE', {
+    message: `${subject} is stateless: it has no ${what}.`,
+    mend: 'Say recovery: "action-boundary" on the agent and add a durable store.',
+  });
+}
+
+export function conversationBusy(conversationId: string, runId: string): AgentError {
+  return new AgentError('CONVERSATION_BUSY', {
+    message: `The conversation "${conversationId}" has an open run: "${runId}".`,
+    mend: 'Wait for it, send it a signal, or cancel it; then start again.',
+  });
+}
+
+/** Also for a conversation of somebody else. */
+export function conversationNotFound(conversationId: string): AgentError {
+  return new AgentError('CONVERSATION_NOT_FOUND', {
+    message: `There is no conversation "${conversationId}" for this caller.`,
+    mend: 'Use another id, or leave it out: a new conversation is then opened.',
+  });
+}
+
+export function cursorInvalid(after: unknown): AgentError {
+  return new AgentError('CURSOR_INVALID', {
+    message: `The cursor ${JSON.stringify(after)} is not a number of an event.`,
+    mend: 'Quote the seq of the last event that was seen, or 0.',
+  });
+}
+
+// ── the run ──────────────────────────────────────────────────────────────────────────────────────
+
+export function maxStepsExceeded(limit: number): AgentError {
+  return new AgentError('MAX_STEPS_EXCEEDED', {
+    message: `The run has used its ${limit} model steps without a final answer.`,
+    mend: 'Raise limits.maxSteps, or give the agent a smaller task.',
+  });
+}
+
+export function maxToolCallsExceeded(limit: number, asked: number): AgentError {
+  return new AgentError('MAX_TOOL_CALLS_EXCEEDED', {
+    message: `The model asked for its ${asked}th tool call; the limit is ${limit}. Nothing of this batch was run.`,
+    mend: 'Raise limits.maxToolCalls, or give the agent a smaller task.',
+  });
+}
+
+export function maxTokensExceeded(limit: number, used: number): AgentError {
+  return new AgentError('MAX_TOKENS_EXCEEDED', {
+    message: `The run has used ${used} tokens; the limit is ${limit}.`,
+    mend: 'Raise limits.maxTokens, or give the agent a smaller task.',
+  });
+}
+
+export function usageUnavailable(limit: number): AgentError {
+  return new AgentError('USAGE_UNAVAILABLE', {
+    message: `limits.maxTokens is ${limit}, and the model does not say how many tokens it used.`,
+    mend: 'Use a model server that reports usage, or leave the limit out.',
+  });
+}
+
+export function runTimedOut(runId: string, timeoutMs: number): AgentError {
+  return new AgentError('RUN_TIMEOUT', {
+    message: `The run "${runId}" has worked for its ${timeoutMs} ms; waiting is not counted.`,
+    mend: 'Raise limits.timeoutMs, or give the agent a smaller task.',
+  });
+}
+
+/** The reason with which everything of a cancelled run is stopped. */
+export function runCancelled(runId: string): AgentError {
+  return new AgentError('RUN_CANCELLED', {
+    message: `The run "${runId}" is being cancelled.`,
+    mend: 'Stop the work and clean up.',
+  });
+}
+
+export function approvalRejected(tool: string, comment: string | undefined): AgentError {
+  return new AgentError('APPROVAL_REJECTED', {
+    message: `The call of "${tool}" was rejected${comment === undefined ? '' : `: ${comment}`}.`,
+    mend: 'It did not run. Try another way, or ask what would be acceptable.',
+  });
+}
+
+export function outputInvalid(agent: string, problems: readonly string[]): AgentError {
+  return new AgentError('OUTPUT_INVALID', {
+    message: `The answer of "${agent}" does not fit its output: ${problems.join('; ')}.`,
+    mend: 'Simplify the output schema, describe its fields, raise limits.maxOutputRetries, or use a model that supports structured output.',
+  });
+}
+
+export function executeFailed(agent: string, cause: unknown): AgentError {
+  return new AgentError('EXECUTE_FAILED', {
+    message: `The execute of "${agent}" failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+    mend: 'Look at the cause.',
+    cause,
+  });
+}
+
+export function hookFailed(kind: string, cause: unknown): AgentError {
+  return new AgentError('HOOK_FAILED', {
+    message: `The hook for "${kind}" failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+    mend: 'Look at the cause. A hook shows items; it does not end the run with "final".',
+    cause,
+  });
+}
+
+export function toolSourceFailed(id: string, cause: unknown): AgentError {
+  return new AgentError('TOOL_SOURCE_FAILED', {
+    message: `The tool source "${id}" could not be opened: ${cause instanceof Error ? cause.message : String(cause)}`,
+    mend: 'Check the source, or leave it out of defineAgent({ toolSources }).',
+    cause,
+  });
+}
+
+export function cancellationCleanupFailed(failed: readonly string[]): AgentError {
+  return new AgentError('CANCELLATION_CLEANUP_FAILED', {
+    message: `The run was cancelled, and a cleanup failed: ${failed.join('; ')}.`,
+    mend: 'Put in order by hand what the cleanup names; the other cleanups were done.',
+  });
+}
+
+export function recordCorrupt(runId: string, seen: string): AgentError {
+  return new AgentError('RECORD_CORRUPT', {
+    message: `What is stored of "${runId}" cannot be read: ${seen}.`,
+    mend: 'Restore the database from a backup, or remove the run. Nothing was changed.',
+  });
+}
+
+export function formatUnknown(seen: number, known: number): AgentError {
+  return new AgentError('FORMAT_UNKNOWN', {
+    message: `The run was stored in edition ${seen}; this version reads up to ${known}.`,
+    mend: 'Upgrade the Hexagent packages of this process. Nothing was changed.',
+  });
+}
+
+export function sealerMissing(place: string): AgentError {
+  return new AgentError('RECORD_CORRUPT', {
+    message: `"${place}" is sealed, and no sealer is bound.`,
+    mend: 'Bind the Sealer that the record was written with.',
+  });
+}
+
+// ── tools of a run ───────────────────────────────────────────────────────────────────────────────
+
+export function toolTimeout(name: string, timeoutMs: number): AgentError {
+  return new AgentError('TOOL_TIMEOUT', {
+    message: `"${name}" did not answer within ${timeoutMs} ms.`,
+    mend: 'Raise the timeoutMs of the tool, or ask it for less.',
+  });
+}
+
+export function effectUnknown(name: string, cause: AgentError): AgentError {
+  return new AgentError('EFFECT_UNKNOWN', {
+    message: `It is not known whether "${name}" took effect: ${cause.message}`,
+    mend: 'Look before you try again.',
+    cause,
+  });
+}
+
+// ── durability ───────────────────────────────────────────────────────────────────────────────────
+
+export function runSuperseded(runId: string): AgentError {
+  return new AgentError('RUN_SUPERSEDED', {
+    message: `The run "${runId}" is in other hands now.`,
+    mend: 'Follow it with watch, or resume it: its log goes on.',
+  });
+}
+
+export function commitTooLarge(seen: string, limit: string): AgentError {
+  return new AgentError('COMMIT_TOO_LARGE', {
+    message: `A commit of ${seen} is above the limit of ${limit}; nothing was written.`,
+    mend: 'Send less at once: fewer tool calls, smaller messages, or bind a BlobStore.',
   });
 }

@@ -18,6 +18,7 @@ export function compileNode(schema: unknown, at: string, problems: Problem[]): V
 
 function compileWithin(schema: unknown, at: string, sources: Sources): Visit {
   const { problems, within } = sources;
+  const before = problems.length;
   const unusable = unusableSchema(schema, within);
   if (unusable !== undefined) {
     problems.push({ at, ...unusable });
@@ -28,7 +29,7 @@ function compileWithin(schema: unknown, at: string, sources: Sources): Visit {
   const compile = (below: unknown, where: string): Visit => compileWithin(below, where, sources);
   const visit = joined(sound, rulesOf(sound, at, { compile, problems }));
   within.pop();
-  if (problems.length === 0) checkDefault(sound, at, visit, problems);
+  if (problems.length === before) checkDefault(sound, at, visit, problems);
   return visit;
 }
 

@@ -13,10 +13,12 @@ export function stringRule(schema: JsonObject): Visit | undefined {
   const fits = format === undefined ? undefined : FORMATS[format];
   return (value, found) => {
     if (typeof value !== 'string') return value;
-    const length = value.length < least || value.length <= most ? value.length : codePoints(value);
-    if (length < least || (least > 0 && codePoints(value) < least))
+    if (least > 0 && (value.length < least || codePoints(value) < least)) {
       found.push({ path: [], text: `must have at least ${least} characters` });
-    if (length > most) found.push({ path: [], text: `must have at most ${most} characters` });
+    }
+    if (value.length > most && codePoints(value) > most) {
+      found.push({ path: [], text: `must have at most ${most} characters` });
+    }
     if (expression?.test(value) === false) found.push({ path: [], text: `must match ${pattern}` });
     if (fits?.(value) === false) found.push({ path: [], text: `must be a ${format}` });
     return value;

@@ -1,9 +1,10 @@
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Needs, Resolved } from '../base/port.ts';
+import type { Check } from '../base/schema.ts';
 import type { InferSchema, Schema } from '../base/schema-types.ts';
-import type { JsonValue } from '../base/json.ts';
 import type { AgentYield } from '../events/agent-yield.ts';
-import type { Check, Tool } from '../tools/tool.ts';
+import type { ToolCatalogue } from '../tools/catalogue.ts';
+import type { Tool } from '../tools/tool.ts';
 import type { RunContext } from '../vocabulary/run-context.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import type { RunSignal, SignalKind } from '../vocabulary/signal.ts';
@@ -47,9 +48,7 @@ export type AgentSpec<N extends Needs, O extends Schema | undefined> = {
   /** Ports for the agent's own functions. */
   readonly needs?: N;
   readonly dependencies?: Readonly<Record<string, unknown>>;
-  readonly instructions?:
-    | string
-    | ((context: RunContext<Resolved<N>>) => string | Promise<string>);
+  readonly instructions?: string | ((context: RunContext<Resolved<N>>) => string | Promise<string>);
   readonly tools?: readonly Tool[];
   /** Ids of the tool sources that are opened for each run. */
   readonly toolSources?: readonly string[];
@@ -86,6 +85,7 @@ export interface AgentDefinition<Output = unknown> {
   readonly dependencies: Readonly<Record<string, unknown>>;
   readonly instructions?: string | ((context: RunContext<never>) => string | Promise<string>);
   readonly tools: readonly Tool[];
+  readonly catalogue: ToolCatalogue;
   readonly toolSources: readonly string[];
   readonly output?: { readonly schema: JsonObject; readonly check: Check };
   /** True by `recovery: 'action-boundary'` or by any accepted signal. */
@@ -95,7 +95,11 @@ export interface AgentDefinition<Output = unknown> {
   readonly signals: { readonly [K in HookableKind]?: SignalHook<never> };
   readonly execute?: (input: RunInput, context: RunContext<never>) => unknown;
   readonly streamingExposure: (typeof EXPOSURES)[number];
-  readonly limits: Limits & { readonly maxSteps: number; readonly maxToolCalls: number; readonly maxOutputRetries: number };
+  readonly limits: Limits & {
+    readonly maxSteps: number;
+    readonly maxToolCalls: number;
+    readonly maxOutputRetries: number;
+  };
   readonly sampling?: AgentSpec<Needs, undefined>['sampling'];
   readonly '~output'?: Output;
 }

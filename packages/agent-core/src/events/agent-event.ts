@@ -2,7 +2,7 @@ import type { CallId } from '../base/ids.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { EvidenceKind } from '../vocabulary/evidence.ts';
 import type { CallOutcome, Part } from '../vocabulary/message.ts';
-import type { RunOutcome } from '../vocabulary/outcome.ts';
+import type { RunOutcome, RunSummary } from '../vocabulary/outcome.ts';
 import type { SignalKind } from '../vocabulary/signal.ts';
 import type { JsonPatch } from '../vocabulary/state.ts';
 import type { Usage } from '../vocabulary/usage.ts';
@@ -12,8 +12,18 @@ import type { Wait } from '../vocabulary/wait.ts';
 export type AgentEvent =
   // committed before shown: something happened
   | { readonly type: 'run-started' }
-  | { readonly type: 'run-paused'; readonly waits: readonly Wait[] }
-  | { readonly type: 'run-finished'; readonly outcome: RunOutcome; readonly usage: Usage }
+  | {
+      readonly type: 'run-paused';
+      readonly waits: readonly Wait[];
+      readonly usage: Usage;
+      readonly summary: RunSummary;
+    }
+  | {
+      readonly type: 'run-finished';
+      readonly outcome: RunOutcome;
+      readonly usage: Usage;
+      readonly summary: RunSummary;
+    }
   | {
       readonly type: 'step-finished';
       readonly stepId: string;
@@ -32,7 +42,11 @@ export type AgentEvent =
   | { readonly type: 'wait-opened'; readonly wait: Wait }
   | { readonly type: 'wait-closed'; readonly wait: Wait }
   | { readonly type: 'signal-consumed'; readonly kind: SignalKind; readonly signalSeq: number }
-  | { readonly type: 'evidence-recorded'; readonly kind: EvidenceKind; readonly evidenceSeq: number }
+  | {
+      readonly type: 'evidence-recorded';
+      readonly kind: EvidenceKind;
+      readonly evidenceSeq: number;
+    }
   | { readonly type: 'state-snapshot'; readonly snapshot: JsonValue }
   | { readonly type: 'state-delta'; readonly patch: readonly JsonPatch[] }
   | {

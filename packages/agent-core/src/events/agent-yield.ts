@@ -34,5 +34,10 @@ export type AgentYield =
   | { readonly kind: 'evidence'; readonly evidenceKind: EvidenceKind; readonly evidenceSeq: number }
   | { readonly kind: 'approval'; readonly wait: Wait }
   | { readonly kind: 'final'; readonly output: JsonValue }
-  | { readonly kind: 'error'; readonly code: string; readonly message: string; readonly mend: string }
+  | {
+      readonly kind: 'error';
+      readonly code: string;
+      readonly message: string;
+      readonly mend: string;
+    }
   | { readonly kind: 'cancel'; readonly reason?: string; readonly requestedBy?: string };

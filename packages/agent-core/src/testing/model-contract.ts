@@ -1,4 +1,5 @@
 import { failures } from './model-contract/failures.ts';
+export type { ModelSubject } from './model-contract/model-subject.ts';
 import type { ModelSubject } from './model-contract/model-subject.ts';
 import { stopping } from './model-contract/stopping.ts';
 import { streaming } from './model-contract/streaming.ts';

@@ -10,10 +10,17 @@ import { heartbeats } from './store-contract/heartbeats.ts';
 import { listing } from './store-contract/listing.ts';
 import { logging } from './store-contract/logging.ts';
 import { reading } from './store-contract/reading.ts';
+import { releasing } from './store-contract/releasing.ts';
 import { remembering } from './store-contract/remembering.ts';
 import { resolving } from './store-contract/resolving.ts';
+
+export type { StoreSubject } from './store-contract/store-subject.ts';
+
 import type { StoreSubject } from './store-contract/store-subject.ts';
+import { superseding } from './store-contract/superseding.ts';
 import { valuing } from './store-contract/valuing.ts';
+
+export type { StoreSubject } from './store-contract/store-subject.ts';
 
 /**
  * Every promise of `DurableStore`, as data. A rule passes when its `check` resolves.
@@ -27,6 +34,8 @@ export const storeContract: readonly Rule<StoreSubject>[] = [
   ...claiming,
   ...heartbeats,
   ...committing,
+  ...superseding,
+  ...releasing,
   ...appending,
   ...resolving,
   ...logging,

@@ -42,13 +42,7 @@ export type ToolResultPart = {
 };
 
 /** A piece of a message. */
-export type Part =
-  | TextPart
-  | ReasoningPart
-  | MediaPart
-  | DataPart
-  | ToolCallPart
-  | ToolResultPart;
+export type Part = TextPart | ReasoningPart | MediaPart | DataPart | ToolCallPart | ToolResultPart;
 
 export const MESSAGE_ROLES = ['system', 'user', 'assistant', 'tool'] as const;
 

@@ -10,21 +10,25 @@ export type RunOutcome =
   | { readonly kind: 'failed'; readonly error: ErrorRecord }
   | { readonly kind: 'cancelled'; readonly reason?: string; readonly requestedBy?: string };
 
-/** What a caller gets when a run ends or pauses. */
-export type RunResult<Output> = {
-  readonly runId: RunId;
+/** What a run has done so far: in `run-paused` and `run-finished`, so that a reader of the log needs nothing else. */
+export type RunSummary = {
   /** The text of the last answer. */
   readonly text: string;
   /** Names of the tools that were called, in order. */
   readonly toolCalls: readonly string[];
   readonly evidenceCount: number;
-  readonly usage: Usage;
   /** Dedupe keys of messages that the run ended without reading. */
   readonly unread?: readonly string[];
   /** Calls whose effect may or may not have happened. */
   readonly unknownEffects?: readonly CallId[];
+};
+
+/** What a caller gets when a run ends or pauses. */
+export type RunResult<Output> = RunSummary & {
+  readonly runId: RunId;
+  readonly usage: Usage;
 } & (
-  | { readonly kind: 'completed'; readonly output: Output }
-  | { readonly kind: 'paused'; readonly waits: readonly Wait[] }
-  | Extract<RunOutcome, { kind: 'failed' | 'cancelled' }>
-);
+    | { readonly kind: 'completed'; readonly output: Output }
+    | { readonly kind: 'paused'; readonly waits: readonly Wait[] }
+    | Extract<RunOutcome, { kind: 'failed' | 'cancelled' }>
+  );

@@ -1,0 +1,57 @@
+import { agentUnknown } from '../base/error-catalog.ts';
+import type { RunId } from '../base/ids.ts';
+import type { AgentDefinition } from '../definition/agent-definition.ts';
+import type { ActiveRun } from '../runner/active-run.ts';
+import { driveRun } from '../runner/drive-run.ts';
+import { loadRun } from '../runner/load-run.ts';
+import type { RunSetup } from '../runner/run-setup.ts';
+import type { Rest } from '../runner/settle-run.ts';
+import { LEASE_MS, type OwnedRuns } from './owned-runs.ts';
+
+/** What everything in the gateway works with. */
+export type GatewayParts = {
+  readonly setup: RunSetup;
+  readonly owned: OwnedRuns;
+  readonly agents: ReadonlyMap<string, AgentDefinition>;
+  /** The name under which this process claims runs. */
+  readonly owner: string;
+};
+
+/** A run that this process owns now, and the work on it. */
+export type Driven = { readonly run: ActiveRun; readonly rest: Promise<Rest> };
+
+/** Drives a run in the background of whoever holds the promise. */
+export function driveOwned({ owned }: GatewayParts, run: ActiveRun): Driven {
+  const rest = owned.hold(run, driveRun(run));
+  // Whoever needs the outcome awaits it; a run without a listener must not end the process.
+  rest.catch(() => undefined);
+  return { run, rest };
+}
+
+/** Claims a run, or any run that is claimable, and drives it; undefined when there is nothing to own. */
+export async function claimAndDrive(
+  parts: GatewayParts,
+  target: RunId | 'next',
+  signal: AbortSignal,
+): Promise<Driven | undefined> {
+  const { setup, agents, owner } = parts;
+  const lease = await setup.store?.ownership.claim(target, {
+    owner,
+    ttlMs: LEASE_MS,
+    agents: [...agents.keys()],
+    signal,
+  });
+  if (lease === undefined) return undefined;
+  const run = await loadRun(setup, lease, (name) => definitionOf(parts, name));
+  return driveOwned(parts, run);
+}
+
+/** The definition of an agent, or the names of those there are. */
+export function definitionOf(
+  { agents }: Pick<GatewayParts, 'agents'>,
+  name: string,
+): AgentDefinition {
+  const definition = agents.get(name);
+  if (definition === undefined) throw agentUnknown(name, [...agents.keys()]);
+  return definition;
+}

@@ -1,0 +1,101 @@
+import { AgentError } from '../base/error.ts';
+import { runNotFound, runSuperseded } from '../base/error-catalog.ts';
+import type { RunId } from '../base/ids.ts';
+import { envelopesOf } from '../durable/stored-events.ts';
+import type { Envelope } from '../events/envelope.ts';
+import { shownWait } from '../runner/call-ledger.ts';
+import { openWaits } from '../runner/open-waits.ts';
+import type { RunResult } from '../vocabulary/outcome.ts';
+import type { Driven, GatewayParts } from './drive.ts';
+import { eachEvent, eachYield, feedEvents } from './run-events.ts';
+import type { RunHandle } from './run-handle.ts';
+import { resultOf } from './run-result.ts';
+import { watchRun } from './watch-run.ts';
+
+const NEVER: AbortSignal = new AbortController().signal;
+
+/** A handle on a run that this process owns. `after`: where its events begin when the caller names no cursor. */
+export function ownedHandle(parts: GatewayParts, driven: Driven, after = 0): RunHandle {
+  const { run } = driven;
+  const stateless = run.journal === undefined;
+  const events: RunHandle['events'] = (options = {}) =>
+    feedEvents(run.feed, {
+      after: options.after ?? after,
+      signal: options.signal,
+      goOn: stateless
+        ? undefined
+        : (cursor) =>
+            eachEvent(
+              watchRun(parts, run.runId, { after: cursor, signal: options.signal ?? NEVER }),
+            ),
+    });
+  return {
+    runId: run.runId,
+    result: settled(parts, driven),
+    events,
+    yields: (options = {}) => eachYield(events(options)),
+  };
+}
+
+/** A handle on a run that somebody else drives, or nobody: its log is followed. */
+export function followedHandle(
+  parts: GatewayParts,
+  { runId, after }: { readonly runId: RunId; readonly after: number },
+): RunHandle {
+  const events: RunHandle['events'] = (options = {}) =>
+    eachEvent(
+      watchRun(parts, runId, { after: options.after ?? after, signal: options.signal ?? NEVER }),
+    );
+  const result = followed(parts, runId, after);
+  result.catch(() => undefined);
+  return { runId, result, events, yields: (options = {}) => eachYield(events(options)) };
+}
+
+async function settled(parts: GatewayParts, { run, rest }: Driven): Promise<RunResult<unknown>> {
+  try {
+    const came = await rest;
+    const { runId } = run;
+    const usage = run.counters.usage;
+    const summary = run.summary();
+    if (came.kind === 'paused') {
+      return { runId, usage, ...summary, kind: 'paused', waits: openWaits(run).map(shownWait) };
+    }
+    const event = { type: 'run-finished' as const, outcome: came.outcome, usage, summary };
+    return resultOf({ runId, event }) as RunResult<unknown>;
+  } catch (error) {
+    // Another owner has the run: what it comes to is in the log.
+    if (AgentError.is(error) && error.code === 'RUN_SUPERSEDED')
+      return followed(parts, run.runId, run.feed.floor);
+    throw error;
+  }
+}
+
+/** Follows a run to its next rest. A run that is at rest already is read as it is. */
+async function followed(
+  parts: GatewayParts,
+  runId: RunId,
+  after: number,
+): Promise<RunResult<unknown>> {
+  let last: Envelope | undefined;
+  for await (const batch of watchRun(parts, runId, { after, signal: NEVER })) last = batch.at(-1);
+  const result = last === undefined ? undefined : resultOf(last);
+  return result ?? atRest(parts, runId);
+}
+
+/** The result of a run that rests: its last event, with the questions that are open now. */
+async function atRest({ setup }: GatewayParts, runId: RunId): Promise<RunResult<unknown>> {
+  const tree = await setup.store?.records.load(runId, { signal: NEVER });
+  const rows =
+    tree === undefined
+      ? []
+      : await setup.store?.log.read(runId, { after: tree.lastSeq - 1, limit: 10, signal: NEVER });
+  const last = rows?.flatMap((row) => envelopesOf(row, { rootRunId: runId, after: 0 })).at(-1);
+  const result = last === undefined ? undefined : resultOf(last);
+  if (tree === undefined) throw runNotFound(runId);
+  if (result === undefined) throw runSuperseded(runId);
+  if (result.kind !== 'paused') return result;
+  return {
+    ...result,
+    waits: tree.waits.filter(({ status }) => status === 'pending').map(shownWait),
+  };
+}

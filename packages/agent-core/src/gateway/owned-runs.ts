@@ -1,0 +1,102 @@
+import { runSuperseded } from '../base/error-catalog.ts';
+import type { RunId } from '../base/ids.ts';
+import type { ActiveRun } from '../runner/active-run.ts';
+import { raise } from '../runner/control-lane.ts';
+import type { RunSetup } from '../runner/run-setup.ts';
+
+/** How long a lease holds; an owner that is silent for so long may be replaced. */
+export const LEASE_MS = 30_000;
+/** How often leases are extended, and with that the longest time in which a signal from another process is seen. */
+const HEARTBEAT_MS = 1_000;
+/** The owner stops by itself so long before its lease is over (DURABILITY rule 13). */
+const MARGIN_MS = 5_000;
+
+/** The runs that this process owns: keeps their leases alive and passes signals on. */
+export class OwnedRuns {
+  readonly #setup: RunSetup;
+  readonly #runs = new Map<RunId, ActiveRun>();
+  readonly #working = new Set<Promise<unknown>>();
+  #beating: AbortController | undefined;
+
+  constructor(setup: RunSetup) {
+    this.#setup = setup;
+  }
+
+  get(runId: RunId): ActiveRun | undefined {
+    return this.#runs.get(runId);
+  }
+
+  /** Holds a run for as long as the work on it goes on. */
+  async hold<T>(run: ActiveRun, work: Promise<T>): Promise<T> {
+    this.#runs.set(run.runId, run);
+    this.#working.add(work);
+    if (run.journal !== undefined) this.#beat();
+    try {
+      return await work;
+    } finally {
+      this.#working.delete(work);
+      if (this.#runs.get(run.runId) === run) this.#runs.delete(run.runId);
+      if (this.#runs.size === 0) this.#rest();
+    }
+  }
+
+  /** True when the run is here and has been told to read its inbox. */
+  raise(runId: RunId): boolean {
+    const run = this.#runs.get(runId);
+    if (run === undefined || run.feed.stopped) return false;
+    raise(run);
+    return true;
+  }
+
+  /** Stops everything at once: leases are kept by the store until they are over, and another owner goes on. */
+  async abandon(reason: unknown): Promise<void> {
+    for (const run of this.#runs.values()) lose(run, reason);
+    await Promise.allSettled(this.#working);
+    this.#rest();
+  }
+
+  #beat(): void {
+    if (this.#beating !== undefined) return;
+    const beating = new AbortController();
+    this.#beating = beating;
+    this.#heartbeats(beating.signal).catch(() => undefined);
+  }
+
+  #rest(): void {
+    this.#beating?.abort();
+    this.#beating = undefined;
+  }
+
+  async #heartbeats(signal: AbortSignal): Promise<void> {
+    const { clock, store } = this.#setup;
+    let heardAt = clock.monotonic();
+    for (;;) {
+      await clock.sleep(HEARTBEAT_MS, { signal });
+      const runs = [...this.#runs.values()].filter(({ journal }) => journal !== undefined);
+      if (runs.length === 0 || store === undefined) continue;
+      try {
+        const leases = runs.flatMap(({ journal }) =>
+          journal === undefined ? [] : [journal.lease],
+        );
+        const { lost, signalled } = await store.ownership.heartbeat(leases, { signal });
+        heardAt = clock.monotonic();
+        for (const runId of lost) {
+          const run = this.#runs.get(runId);
+          // A run that has just been released or ended is no loss: its feed has stopped.
+          if (run !== undefined && !run.feed.isQuiet) lose(run, runSuperseded(runId));
+        }
+        for (const runId of signalled) this.raise(runId);
+      } catch {
+        if (signal.aborted) return;
+        if (clock.monotonic() - heardAt < LEASE_MS - MARGIN_MS) continue;
+        for (const run of runs) lose(run, runSuperseded(run.runId));
+      }
+    }
+  }
+}
+
+/** The run is somebody else's, or nobody's: nothing more is started, stored or shown here. */
+function lose(run: ActiveRun, reason: unknown): void {
+  run.storage.abort(reason);
+  run.abort.abort(reason);
+}

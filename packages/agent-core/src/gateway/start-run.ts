@@ -1,0 +1,60 @@
+import { conversationBusy, conversationNotFound, runNotDurable } from '../base/error-catalog.ts';
+import type { AgentDefinition } from '../definition/agent-definition.ts';
+import {
+  acceptStateless,
+  createRun,
+  factsOf,
+  firstMessage,
+  firstOwner,
+} from '../runner/accept-run.ts';
+import { loadHistory } from '../runner/load-history.ts';
+import type { RunInput } from '../vocabulary/run-input.ts';
+import { checkCaller } from './access.ts';
+import type { Caller } from './caller.ts';
+import { driveOwned, type GatewayParts } from './drive.ts';
+import { followedHandle, ownedHandle } from './handles.ts';
+import { LEASE_MS } from './owned-runs.ts';
+import { parseRunInput } from './parse-run-input.ts';
+import type { RunHandle } from './run-handle.ts';
+
+/** Accepts a run and begins to drive it. Nothing exists before the input is checked. */
+export async function startRun(
+  parts: GatewayParts,
+  definition: AgentDefinition,
+  { input: given, caller }: { readonly input: RunInput; readonly caller: Caller },
+): Promise<RunHandle> {
+  checkCaller(caller);
+  const input = parseRunInput(given);
+  const { setup } = parts;
+  const facts = factsOf(setup, { definition, input, principal: caller.principal });
+  if (!definition.durable) {
+    if (input.clientTools !== undefined && input.clientTools.length > 0)
+      throw runNotDurable(definition.name, 'client tools');
+    const run = acceptStateless(setup, facts, caller.signal);
+    if (input.history !== undefined) run.messages.push(...input.history);
+    run.append(firstMessage(facts));
+    return ownedHandle(parts, driveOwned(parts, run));
+  }
+  const history = await loadHistory(setup, facts);
+  const { created, stored, chain } = await createRun(setup, facts, {
+    admission: 'reject',
+    claim: { owner: parts.owner, ttlMs: LEASE_MS },
+    signal: caller.signal,
+    ...(caller.requestKey === undefined ? {} : { requestKey: caller.requestKey }),
+  });
+  switch (created.kind) {
+    case 'exists':
+      return followedHandle(parts, { runId: created.run.rootRunId, after: 0 });
+    case 'conversation-busy':
+      throw conversationBusy(facts.conversationId, created.runId);
+    case 'conversation-foreign':
+      throw conversationNotFound(facts.conversationId);
+    case 'created': {
+      if (created.lease === undefined)
+        return followedHandle(parts, { runId: facts.runId, after: 0 });
+      const run = firstOwner(setup, facts, { lease: created.lease, chain, stored });
+      run.messages.push(...history, firstMessage(facts));
+      return ownedHandle(parts, driveOwned(parts, run));
+    }
+  }
+}

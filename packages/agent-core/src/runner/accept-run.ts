@@ -1,0 +1,239 @@
+import { toolNameCollision } from '../base/error-catalog.ts';
+import { runIdOf } from '../base/ids.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { AgentDefinition } from '../definition/agent-definition.ts';
+import type { Lease } from '../durable/commit.ts';
+import type { Created, Creation } from '../durable/run-ownership.ts';
+import { rowsOf } from '../durable/stored-events.ts';
+import type { AgentEvent } from '../events/agent-event.ts';
+import { type Envelope, sequenceOf } from '../events/envelope.ts';
+import { valueGuard } from '../guard/value-guard.ts';
+import { type ToolCatalogue, toolCatalogue } from '../tools/catalogue.ts';
+import { clientTool } from '../tools/define-tool.ts';
+import { type Message, type Part, textOf } from '../vocabulary/message.ts';
+import type { RunInput } from '../vocabulary/run-input.ts';
+import type { Principal } from '../vocabulary/scope.ts';
+import type { RunState } from '../vocabulary/state.ts';
+import { ActiveRun, type RunFacts } from './active-run.ts';
+import { type Counters, newCounters } from './counters.ts';
+import { EventFeed } from './event-feed.ts';
+import { EvidenceChain } from './evidence-chain.ts';
+import { keep } from './keeping.ts';
+import { contextOf } from './run-context.ts';
+import { RunJournal } from './run-journal.ts';
+import type { RunSetup } from './run-setup.ts';
+
+export type Acceptance = {
+  readonly definition: AgentDefinition;
+  readonly input: RunInput;
+  readonly principal: Principal;
+};
+
+/** What does not change while the run lives. Ids are made here, never by a client. */
+export function factsOf(setup: RunSetup, { definition, input, principal }: Acceptance): RunFacts {
+  const runId = runIdOf(`r${setup.ids.next()}`);
+  return {
+    runId,
+    definition,
+    principal,
+    input,
+    inputText: typeof input.message === 'string' ? input.message : textOf(input.message),
+    conversationId: input.conversationId ?? runId,
+    metadata: { ...definition.metadata, ...input.metadata },
+    createdAt: setup.clock.now(),
+  };
+}
+
+/** The message that starts a run. */
+export function firstMessage({ input }: RunFacts): Message {
+  const parts: readonly Part[] =
+    typeof input.message === 'string' ? [{ type: 'text', text: input.message }] : input.message;
+  return { role: 'user', origin: 'user', parts };
+}
+
+/** The agent's own tools and the ones that the client brought. */
+export function catalogueOf({ definition, input }: RunFacts): ToolCatalogue {
+  if (input.clientTools === undefined || input.clientTools.length === 0)
+    return definition.catalogue;
+  const own = input.clientTools.map(({ name, description, parameters }) =>
+    clientTool({ name, description, input: parameters }),
+  );
+  const merged = toolCatalogue([...definition.tools, ...own], `run of "${definition.name}"`);
+  if (!merged.ok) throw toolNameCollision(merged.problems);
+  return merged.catalogue;
+}
+
+/** A run without a store: nothing is kept, events are shown at once and kept for readers of its handle. */
+export function acceptStateless(
+  setup: RunSetup,
+  facts: RunFacts,
+  signal: AbortSignal | undefined,
+): ActiveRun {
+  const { runId, definition, input } = facts;
+  const run = new ActiveRun({
+    setup,
+    facts,
+    feed: new EventFeed({
+      rootRunId: runId,
+      runId,
+      agent: definition.name,
+      clock: setup.clock,
+      fence: 0,
+    }),
+    chain: undefined,
+    guard: valueGuard(),
+    counters: newCounters(),
+    catalogue: catalogueOf(facts),
+    standing: { status: 'active', transition: 'running' },
+    shared: input.state ?? {},
+    signal,
+    context: contextOf,
+  });
+  run.record({ type: 'run-started' });
+  return run;
+}
+
+/** What a durable run writes before anything else: one commit, the first of 2n + 2. */
+export async function createRun(
+  setup: RunSetup,
+  facts: RunFacts,
+  options: Omit<Creation, 'principal'>,
+): Promise<{
+  readonly created: Created;
+  readonly stored: readonly Envelope[];
+  readonly chain: EvidenceChain;
+}> {
+  const { store, sealer } = setup;
+  const { runId, definition, principal, createdAt, input } = facts;
+  const chain = new EvidenceChain(setup.ids, undefined);
+  const before = chain.append({
+    runId,
+    kind: 'action-boundary',
+    at: createdAt,
+    payload: {
+      actionId: `${runId}.1`,
+      actionKind: 'model-call',
+      stage: 'before',
+      idempotency: 'idempotent',
+    },
+  });
+  const events: readonly AgentEvent[] = [
+    { type: 'run-started' },
+    { type: 'evidence-recorded', kind: before.kind, evidenceSeq: before.seq },
+    ...(input.state === undefined
+      ? []
+      : [{ type: 'state-snapshot' as const, snapshot: input.state }]),
+  ];
+  const stored = events.map(
+    (event, index): Envelope => ({
+      rootRunId: runId,
+      runId,
+      agent: definition.name,
+      seq: sequenceOf(0, index + 1),
+      at: createdAt,
+      event,
+    }),
+  );
+  const created = await (store as NonNullable<typeof store>).ownership.create(
+    createdRow(facts),
+    {
+      input: await keep(input as unknown as JsonObject, { sealer, boundTo: `${runId}/input` }),
+      messages: [
+        {
+          runId,
+          seq: 1,
+          message: await keep(firstMessage(facts), { sealer, boundTo: `${runId}.m1` }),
+        },
+      ],
+      evidence: [before],
+      events: rowsOf(stored),
+      lastSeq: stored.length,
+    },
+    { ...options, principal },
+  );
+  return { created, stored, chain };
+}
+
+function createdRow(facts: RunFacts): RunState {
+  const { runId, definition, conversationId, metadata, createdAt, input } = facts;
+  return {
+    runId,
+    rootRunId: runId,
+    ...(input.parentRunId === undefined ? {} : { parentRunId: input.parentRunId }),
+    conversationId,
+    agent: definition.name,
+    fingerprint: definition.fingerprint,
+    status: 'created',
+    transition: 'pending',
+    metadata,
+    counters: { ...newCounters(), messages: 1, evidence: 1 },
+    shared: input.state ?? {},
+    createdAt,
+    statusAt: createdAt,
+  };
+}
+
+/** The run that was just created, in the hands of its first owner: nothing has to be read back. */
+export function firstOwner(
+  setup: RunSetup,
+  facts: RunFacts,
+  own: {
+    readonly lease: Lease;
+    readonly chain: EvidenceChain;
+    readonly stored: readonly Envelope[];
+  },
+): ActiveRun {
+  const counters = { ...newCounters(), messages: 1, evidence: own.chain.count };
+  return ownedRun(setup, facts, {
+    ...own,
+    counters,
+    standing: { status: 'active', transition: 'running' },
+    shared: facts.input.state ?? {},
+  });
+}
+
+/** An owner of a durable run: feed and journal under its lease. */
+export function ownedRun(
+  setup: RunSetup,
+  facts: RunFacts,
+  own: {
+    readonly lease: Lease;
+    readonly chain: EvidenceChain;
+    readonly counters: Counters;
+    readonly standing: ActiveRun['standing'];
+    readonly shared: JsonObject;
+    readonly stored?: readonly Envelope[];
+  },
+): ActiveRun {
+  const { runId, definition } = facts;
+  const feed = new EventFeed({
+    rootRunId: runId,
+    runId,
+    agent: definition.name,
+    clock: setup.clock,
+    fence: own.lease.fence,
+    floor: own.lease.lastSeq,
+    ...(own.stored === undefined ? {} : { stored: own.stored }),
+  });
+  const run = new ActiveRun({
+    setup,
+    facts,
+    feed,
+    chain: own.chain,
+    guard: valueGuard(),
+    counters: own.counters,
+    catalogue: catalogueOf(facts),
+    standing: own.standing,
+    shared: own.shared,
+    signal: undefined,
+    context: contextOf,
+  });
+  run.journal = new RunJournal({
+    setup,
+    store: setup.store as NonNullable<typeof setup.store>,
+    feed,
+    lease: own.lease,
+    state: () => run.row(),
+  });
+  return run;
+}

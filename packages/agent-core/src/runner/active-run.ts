@@ -1,0 +1,220 @@
+import { type Linked, linked } from '../base/abort.ts';
+import type { CallId, RunId } from '../base/ids.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { AgentDefinition } from '../definition/agent-definition.ts';
+import type { AgentEvent } from '../events/agent-event.ts';
+import type { ValueGuard } from '../guard/value-guard.ts';
+import type { ToolCatalogue } from '../tools/catalogue.ts';
+import type { EvidenceKind } from '../vocabulary/evidence.ts';
+import type { Message } from '../vocabulary/message.ts';
+import type { RunSummary } from '../vocabulary/outcome.ts';
+import type { RunContext } from '../vocabulary/run-context.ts';
+import type { RunInput } from '../vocabulary/run-input.ts';
+import type { Principal } from '../vocabulary/scope.ts';
+import type { RunSignal } from '../vocabulary/signal.ts';
+import type { RunState, RunStatus, RunTransition, StateReason } from '../vocabulary/state.ts';
+import type { CleanupTask } from './cleanup.ts';
+import type { Counters } from './counters.ts';
+import type { EventFeed } from './event-feed.ts';
+import type { EvidenceChain } from './evidence-chain.ts';
+import { guardedEvent } from './guarded-event.ts';
+import type { OpenCall } from './open-call.ts';
+import type { RunJournal } from './run-journal.ts';
+import type { RunSetup } from './run-setup.ts';
+
+/** Where a run stands, in the contract's words. */
+export type Standing = {
+  readonly status: RunStatus;
+  readonly transition: RunTransition;
+  readonly reason?: StateReason;
+};
+
+/** What does not change while a run lives. */
+export type RunFacts = {
+  readonly runId: RunId;
+  readonly definition: AgentDefinition;
+  readonly principal: Principal;
+  readonly input: RunInput;
+  readonly inputText: string;
+  readonly conversationId: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+};
+
+/** What a cancellation was asked for with. */
+export type CancelRequest = {
+  readonly reason?: string;
+  readonly requestedBy?: string;
+  readonly signalSeq?: number;
+};
+
+/**
+ * A run in the hands of its owner: what it knows, and the few things that everything in `runner/` does
+ * to it. A stateless run has no journal: nothing is stored and events are shown at once.
+ */
+export class ActiveRun {
+  readonly setup: RunSetup;
+  readonly facts: RunFacts;
+  readonly feed: EventFeed;
+  readonly chain: EvidenceChain | undefined;
+  readonly guard: ValueGuard;
+  readonly counters: Counters;
+  /** Reaches model, tools and sources at once: cancel, timeout, a lost lease. */
+  readonly abort: Linked;
+  /** For calls of the store: goes on through a cancellation, until the run is lost to another owner. */
+  readonly storage: Linked = linked();
+  /** History, then the messages of this run. */
+  readonly messages: Message[] = [];
+  /** The current batch, in call order. */
+  batch: OpenCall[] = [];
+  readonly toolNames: string[] = [];
+  readonly unknownEffects: CallId[] = [];
+  readonly unread: string[] = [];
+  journal: RunJournal | undefined;
+  catalogue: ToolCatalogue;
+  context: RunContext;
+  /** Instructions of the tool sources that are open. */
+  sourceInstructions: string[] = [];
+  systemText: string | undefined;
+  standing: Standing;
+  statusAt: number;
+  shared: JsonObject;
+  lastText = '';
+  /** Unread signals of the conversation lane. */
+  conversation: RunSignal[] = [];
+  /** What a custom `execute` wants to be put in order when it is cancelled. */
+  readonly cleanups: CleanupTask[] = [];
+  /** The run would otherwise end: follow-ups are read, too. */
+  takesFollowUps = false;
+  /** Inbox signals that this owner has read. */
+  readonly readSignals: Set<number> = new Set();
+  /** Set by the watcher: the inbox may hold something new. */
+  signalled = false;
+  /** The one poll of the inbox that is going on. */
+  polling: Promise<void> | undefined;
+  cancelRequest: CancelRequest | undefined;
+  /** A `pause` signal holds the run without a wait. */
+  held = false;
+  /** The moment the current stretch of work began, by the monotonic clock. */
+  activeSince: number;
+  /** Set while tools run: a signal was read, look again at what can run. */
+  onSignal: (() => void) | undefined;
+
+  constructor(options: {
+    readonly setup: RunSetup;
+    readonly facts: RunFacts;
+    readonly feed: EventFeed;
+    readonly chain: EvidenceChain | undefined;
+    readonly guard: ValueGuard;
+    readonly counters: Counters;
+    readonly catalogue: ToolCatalogue;
+    readonly standing: Standing;
+    readonly shared: JsonObject;
+    readonly signal: AbortSignal | undefined;
+    readonly context: (run: ActiveRun) => RunContext;
+  }) {
+    this.setup = options.setup;
+    this.facts = options.facts;
+    this.feed = options.feed;
+    this.chain = options.chain;
+    this.guard = options.guard;
+    this.counters = options.counters;
+    this.catalogue = options.catalogue;
+    this.standing = options.standing;
+    this.shared = options.shared;
+    this.statusAt = options.setup.clock.now();
+    this.activeSince = options.setup.clock.monotonic();
+    this.abort = linked(options.signal);
+    this.context = options.context(this);
+  }
+
+  get runId(): RunId {
+    return this.facts.runId;
+  }
+
+  get signal(): AbortSignal {
+    return this.abort.signal;
+  }
+
+  /** The one place where a live event passes the guard. */
+  show(stepId: string, event: AgentEvent): void {
+    this.feed.live(stepId, this.guard.active ? guardedEvent(this.guard, event) : event);
+  }
+
+  /** The one place where everything that is committed and shown passes the guard. */
+  record(event: AgentEvent, stepId?: string): void {
+    this.feed.want(this.guard.active ? guardedEvent(this.guard, event) : event, stepId);
+  }
+
+  /** Appends a row of evidence, and its event; nothing in a stateless run. */
+  evidence(kind: EvidenceKind, payload: JsonObject): void {
+    if (this.chain === undefined || this.journal === undefined) return;
+    const shown = this.guard.active ? this.guard.json(payload) : payload;
+    const row = this.chain.append({
+      runId: this.runId,
+      kind,
+      at: this.setup.clock.now(),
+      payload: shown,
+    });
+    this.counters.evidence = row.seq;
+    this.journal.evidence(row);
+    this.feed.want({ type: 'evidence-recorded', kind, evidenceSeq: row.seq });
+  }
+
+  /** Adds a message to what the model sees next, and to the store. */
+  append(message: Message): void {
+    this.messages.push(message);
+    this.counters.messages += 1;
+    this.journal?.message({ runId: this.runId, seq: this.counters.messages, message });
+  }
+
+  nextMessageId(): string {
+    return `${this.runId}.m${this.counters.messages + 1}`;
+  }
+
+  nextStepId(): string {
+    this.counters.stepIds += 1;
+    return `${this.runId}.s${this.counters.stepIds}`;
+  }
+
+  stand(standing: Standing): void {
+    this.standing = standing;
+    this.statusAt = this.setup.clock.now();
+  }
+
+  /** Counts the work since the last call. */
+  countActive(): void {
+    const now = this.setup.clock.monotonic();
+    this.counters.activeMs += now - this.activeSince;
+    this.activeSince = now;
+  }
+
+  summary(): RunSummary {
+    return {
+      text: this.guard.active ? this.guard.text(this.lastText) : this.lastText,
+      toolCalls: [...this.toolNames],
+      evidenceCount: this.counters.evidence,
+      ...(this.unread.length > 0 ? { unread: [...this.unread] } : {}),
+      ...(this.unknownEffects.length > 0 ? { unknownEffects: [...this.unknownEffects] } : {}),
+    };
+  }
+
+  /** The row as it is stored. */
+  row(): RunState {
+    const { runId, definition, conversationId, metadata, createdAt, input } = this.facts;
+    return {
+      runId,
+      rootRunId: runId,
+      ...(input.parentRunId === undefined ? {} : { parentRunId: input.parentRunId }),
+      conversationId,
+      agent: definition.name,
+      fingerprint: definition.fingerprint,
+      ...this.standing,
+      metadata,
+      counters: { ...this.counters, activeMs: Math.round(this.counters.activeMs) },
+      shared: this.shared,
+      createdAt,
+      statusAt: this.statusAt,
+    };
+  }
+}

@@ -1,0 +1,113 @@
+import { approvalRejected, runCancelled } from '../base/error-catalog.ts';
+import { resultParts } from '../tools/invoke-tool.ts';
+import type { WaitResolution } from '../vocabulary/wait.ts';
+import type { ActiveRun } from './active-run.ts';
+import { refusal } from './authorise-batch.ts';
+import { edit, openWait, stage, useAnswer } from './call-ledger.ts';
+import type { OpenCall } from './open-call.ts';
+import { recordResult } from './record-result.ts';
+
+/**
+ * Acts on every answer that has been read: a call is authorised, edited, denied, settled or goes on. An
+ * answer stays `resolved` until the commit that acts on it.
+ */
+export function actOnAnswers(run: ActiveRun): void {
+  for (const open of run.batch) {
+    if (open.settled || open.running || open.answer === undefined) continue;
+    if (open.wait?.status !== 'resolved') continue;
+    if (open.call.stage === 'authorised' || open.call.stage === 'started') continue;
+    actOn(run, open, open.answer);
+  }
+}
+
+function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
+  switch (answer.decision) {
+    case 'approve':
+    case 'did-not-happen':
+      stage(run, open, 'authorised');
+      return;
+    case 'modify':
+      modify(run, open, answer);
+      return;
+    case 'reject':
+      reject(run, open, answer);
+      return;
+    case 'cancel':
+      useAnswer(run, open);
+      run.cancelRequest ??= {
+        ...(answer.comment === undefined ? {} : { reason: answer.comment }),
+        ...(open.wait?.resolvedBy === undefined ? {} : { requestedBy: open.wait.resolvedBy }),
+      };
+      run.abort.abort(runCancelled(run.runId));
+      return;
+    case 'answer':
+      stage(run, open, 'authorised');
+      return;
+    case 'result':
+      recordResult(run, open, {
+        outcome: answer.outcome,
+        content: answer.content,
+        stage: answer.outcome === 'ok' ? 'committed' : 'failed',
+        own: true,
+      });
+      return;
+    case 'happened':
+      recordResult(run, open, {
+        outcome: 'ok',
+        content: resultParts(answer.result),
+        stage: 'committed',
+        value: answer.result,
+        own: true,
+      });
+      return;
+    case 'abandon':
+      recordResult(run, open, {
+        outcome: 'interrupted',
+        content: [
+          {
+            type: 'text',
+            text: 'Interrupted: it is not known whether this call took effect, and it was abandoned.',
+          },
+        ],
+        stage: 'interrupted',
+        own: false,
+      });
+      return;
+    case 'defer':
+      return;
+  }
+}
+
+function modify(
+  run: ActiveRun,
+  open: OpenCall,
+  answer: Extract<WaitResolution, { decision: 'modify' }>,
+): void {
+  const bound = open.tool?.definition.bindInput(answer.input);
+  if (bound === undefined || !bound.ok) {
+    const previous = open.wait;
+    useAnswer(run, open);
+    openWait(run, open, {
+      kind: 'approval',
+      prompt: {
+        ...previous?.prompt,
+        problems: bound === undefined ? ['the tool is gone'] : bound.problems,
+      },
+      ...(previous === undefined ? {} : { allowed: previous.allowed }),
+    });
+    return;
+  }
+  edit(run, open, bound.input);
+  stage(run, open, 'authorised');
+}
+
+/** `onReject: 'return'`: the model reads the refusal. `'fail'`: the run ends, as the contract has it. */
+function reject(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
+  if (open.call.stage === 'suspended') {
+    stage(run, open, 'authorised');
+    return;
+  }
+  const error = approvalRejected(open.call.toolName, answer.comment);
+  recordResult(run, open, { ...refusal('denied', error), stage: 'denied', own: true });
+  if (open.tool?.definition.onReject === 'fail') throw error;
+}

@@ -1,0 +1,40 @@
+import type { ModelRequest } from '../model/agent-model.ts';
+import type { Message } from '../vocabulary/message.ts';
+import type { ActiveRun } from './active-run.ts';
+import { outputPlan } from './output-rules.ts';
+
+const DEFAULT_INSTRUCTIONS = 'You are a helpful assistant. Use the tools when they help.';
+
+/** The system message of a run: the agent's instructions, then those of its open tool sources. Made once per owner. */
+export async function systemMessage(run: ActiveRun): Promise<Message> {
+  run.systemText ??= await systemText(run);
+  return { role: 'system', origin: 'framework', parts: [{ type: 'text', text: run.systemText }] };
+}
+
+async function systemText(run: ActiveRun): Promise<string> {
+  const { instructions } = run.facts.definition;
+  const own =
+    typeof instructions === 'function' ? await instructions(run.context as never) : instructions;
+  return [own ?? DEFAULT_INSTRUCTIONS, ...run.sourceInstructions].join('\n\n');
+}
+
+/**
+ * The next request: system message, history, the messages of this run, and every tool of the catalogue.
+ * `objective` and the metadata of agent and run never get in. Messages are handed over as they are kept:
+ * nothing is copied but the list.
+ */
+export async function assembleRequest(run: ActiveRun): Promise<ModelRequest> {
+  const { definition, input, principal } = run.facts;
+  const plan = outputPlan(run);
+  const system = await systemMessage(run);
+  return {
+    messages: [system, ...run.messages],
+    tools: plan.withTools ? run.catalogue.modelTools : [],
+    toolChoice: plan.withTools && run.catalogue.modelTools.length > 0 ? 'auto' : 'none',
+    ...(plan.output === undefined ? {} : { output: plan.output }),
+    ...(definition.sampling === undefined ? {} : { sampling: definition.sampling }),
+    ...(input.selection === undefined ? {} : { selection: input.selection }),
+    tenantId: principal.scope.tenantId,
+    requestId: `${run.runId}.${run.counters.stepIds}`,
+  };
+}

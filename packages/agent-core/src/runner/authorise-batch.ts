@@ -1,0 +1,113 @@
+import { planApproval } from '../approvals/plan-approval.ts';
+import type { AgentError } from '../base/error.ts';
+import {
+  maxToolCallsExceeded,
+  toolInputInvalid,
+  toolPermissionDenied,
+  toolUnknown,
+} from '../base/error-catalog.ts';
+import type { Part } from '../vocabulary/message.ts';
+import type { ActiveRun } from './active-run.ts';
+import { edit, markStarted, openWait, propose, stage } from './call-ledger.ts';
+import type { AskedCall } from './model-answer.ts';
+import { keepsOrder, type OpenCall, type Refusal } from './open-call.ts';
+
+/**
+ * Checks and decides a whole batch before anything of it runs: arguments, permissions, approvals, then
+ * the `started` marks of what may run at once. All of it rides in the commit of the model's answer.
+ */
+export function authoriseBatch(run: ActiveRun, calls: readonly AskedCall[]): void {
+  const { maxToolCalls } = run.facts.definition.limits;
+  if (run.counters.toolCalls + calls.length > maxToolCalls) {
+    throw maxToolCallsExceeded(maxToolCalls, run.counters.toolCalls + calls.length);
+  }
+  run.counters.toolCalls += calls.length;
+  run.batch = calls.map((asked) => {
+    const open = propose(run, asked);
+    run.toolNames.push(asked.toolName);
+    if (!asked.arguments.ok)
+      open.refusal = refusal('error', toolInputInvalid(asked.toolName, [asked.arguments.problem]));
+    authorise(run, open);
+    return open;
+  });
+  startWhatMay(run);
+}
+
+/** Decides one call: refused, asked about, or authorised. */
+export function authorise(run: ActiveRun, open: OpenCall): void {
+  const { tool } = open;
+  open.refusal ??= whyNot(run, open);
+  if (open.refusal === undefined && tool !== undefined) {
+    run.guard.learn(open.input, tool.definition.inputMarks);
+    if (tool.runs === 'client') {
+      openWait(run, open, {
+        kind: 'client-result',
+        prompt: { tool: tool.name, arguments: open.input },
+      });
+    } else {
+      const plan = planApproval(tool.definition, open.input);
+      if (plan.action === 'wait')
+        openWait(run, open, { kind: 'approval', prompt: plan.prompt, allowed: plan.allowed });
+      else open.call = { ...open.call, stage: 'authorised' };
+    }
+  }
+  run.journal?.call(open.call);
+}
+
+function whyNot(run: ActiveRun, open: OpenCall): Refusal | undefined {
+  const { tool, call } = open;
+  if (tool === undefined) return refusal('error', toolUnknown(call.toolName, run.catalogue.names));
+  const bound = tool.definition.bindInput(open.input);
+  if (!bound.ok) return refusal('error', toolInputInvalid(tool.name, bound.problems));
+  if (bound.input !== open.input) {
+    if (run.journal === undefined) open.input = bound.input;
+    else edit(run, open, bound.input);
+  }
+  const held = run.facts.principal.permissions;
+  const missing = tool.definition.permissions.filter((name) => !held.includes(name));
+  if (missing.length > 0) {
+    run.evidence('approval', {
+      callId: call.callId,
+      toolName: tool.name,
+      decision: 'deny',
+      missing,
+    });
+    return refusal('denied', toolPermissionDenied(tool.name, missing));
+  }
+  return undefined;
+}
+
+/** A refusal as the model reads it: what was wrong, and the mend. */
+export function refusal(outcome: Refusal['outcome'], error: AgentError): Refusal {
+  const content: readonly Part[] = [{ type: 'text', text: `${error.message}\n${error.mend}` }];
+  return { outcome, content };
+}
+
+/** True when a call needs nothing more than its turn. */
+export function isReady({ call, refusal: refused, settled, answer }: OpenCall): boolean {
+  if (settled || refused !== undefined) return false;
+  return call.stage === 'authorised' || (answer !== undefined && call.stage !== 'started');
+}
+
+/**
+ * Marks `started` whatever may run now: reads and concurrent tools always; effects in call order, one at
+ * a time, and none behind an effect that is undecided. Answers whether anything was marked.
+ */
+export function startWhatMay(run: ActiveRun): boolean {
+  let marked = false;
+  let effectsBlocked = false;
+  for (const open of run.batch) {
+    const ordered = keepsOrder(open);
+    if (isReady(open) && open.call.stage === 'authorised' && !(ordered && effectsBlocked)) {
+      markStarted(run, open);
+      marked = true;
+    }
+    if (ordered && !open.settled && open.refusal === undefined) effectsBlocked = true;
+  }
+  return marked;
+}
+
+/** Puts a call that a person has allowed among those that may run. */
+export function allow(run: ActiveRun, open: OpenCall): void {
+  stage(run, open, 'authorised');
+}

@@ -1,0 +1,107 @@
+import { untilAborted } from '../base/abort.ts';
+import { AgentError } from '../base/error.ts';
+import { modelStreamTruncated } from '../base/error-catalog.ts';
+import type { AgentModel, ModelRequest } from '../model/agent-model.ts';
+import { addUsage } from '../vocabulary/usage.ts';
+import type { ActiveRun } from './active-run.ts';
+import { assembleRequest } from './assemble-request.ts';
+import { pollControl } from './control-lane.ts';
+import { readConversation } from './conversation-lane.ts';
+import { AnswerAssembler, type ModelAnswer } from './model-answer.ts';
+
+/** How often a partial answer is taken back and asked for again. */
+const MAX_RETRIES = 2;
+/** Above this many events that are not known to be stored, nothing more is taken from the model. */
+const TAIL_LIMIT = 2048;
+
+/** An answer and the step that it came in. The step is still open: its end belongs to the commit of the answer. */
+export type ModelStep = { readonly stepId: string; readonly answer: ModelAnswer };
+
+/**
+ * Asks the model once and shows what comes. A failure before the first event is the adapter's to retry;
+ * after it, `rewound` takes the partial answer back and the step starts again, a bounded number of times.
+ */
+export async function callModel(run: ActiveRun, model: AgentModel): Promise<ModelStep> {
+  const stepId = run.nextStepId();
+  run.show(stepId, { type: 'step-started', stepId, kind: 'model' });
+  if (run.conversation.length > 0) {
+    await readConversation(run, { stepId, followUps: run.takesFollowUps });
+    run.takesFollowUps = false;
+  }
+  const request = await assembleRequest(run);
+  for (let attempt = 0; ; attempt += 1) {
+    const assembler = new AnswerAssembler({
+      callPrefix: `${run.runId}.${run.counters.steps + 1}`,
+      messageId: run.nextMessageId(),
+      reasoning: model.capabilities(request.selection).reasoning,
+      show: (event) => run.show(stepId, event),
+    });
+    try {
+      const answer = await observed(run, request, () =>
+        streamed(run, { model, request, assembler }),
+      );
+      run.counters.usage = addUsage(run.counters.usage, answer.usage);
+      return { stepId, answer };
+    } catch (error) {
+      if (run.signal.aborted) throw run.signal.reason;
+      if (!AgentError.is(error) || !error.retryable || attempt >= MAX_RETRIES) throw error;
+      if (!assembler.started) throw error;
+      run.feed.mark({ type: 'rewound', steps: [stepId], reason: 'model-retry' });
+      run.show(stepId, { type: 'step-started', stepId, kind: 'model' });
+    }
+  }
+}
+
+function observed(
+  run: ActiveRun,
+  request: ModelRequest,
+  work: () => Promise<ModelAnswer>,
+): Promise<ModelAnswer> {
+  const { observer } = run.setup;
+  if (observer === undefined) return work();
+  const span = {
+    kind: 'model',
+    name: run.facts.definition.name,
+    attributes: { runId: run.runId, requestId: request.requestId },
+  } as const;
+  return observer.around(span, async (note) => {
+    const answer = await work();
+    note({ model: answer.model, finish: answer.finish, usage: { ...answer.usage } });
+    return answer;
+  });
+}
+
+async function streamed(
+  run: ActiveRun,
+  {
+    model,
+    request,
+    assembler,
+  }: {
+    readonly model: AgentModel;
+    readonly request: ModelRequest;
+    readonly assembler: AnswerAssembler;
+  },
+): Promise<ModelAnswer> {
+  const { signal } = run;
+  const batches = model.stream(request, { signal })[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await untilAborted(batches.next(), signal);
+      if (next.done === true) break;
+      if (run.signalled) await pollControl(run);
+      for (const event of next.value) assembler.accept(event);
+      if (run.feed.tailLength > TAIL_LIMIT && run.journal !== undefined)
+        await run.journal.flush({ signal });
+    }
+  } catch (error) {
+    // The source may be stuck in the very read that failed: it is told to stop, and not waited for.
+    batches.return?.().then(undefined, () => undefined);
+    throw error;
+  }
+  signal.throwIfAborted();
+  const answer = assembler.answer();
+  if (answer === undefined)
+    throw modelStreamTruncated({ reason: `The stream of "${model.id}" ended without "finish".` });
+  return answer;
+}

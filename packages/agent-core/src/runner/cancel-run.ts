@@ -1,0 +1,74 @@
+import { cancellationCleanupFailed } from '../base/error-catalog.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { RunOutcome } from '../vocabulary/outcome.ts';
+import type { ActiveRun } from './active-run.ts';
+import { type CleanupTask, runCleanups } from './cleanup.ts';
+import { recordResult } from './record-result.ts';
+import { settleRun } from './settle-run.ts';
+
+/** `cancelling` is stored first: a crash from here on finishes the cancellation. */
+export async function beginCancellation(run: ActiveRun): Promise<void> {
+  if (run.standing.status !== 'cancelling') {
+    run.stand({ status: 'cancelling', transition: 'cancelling', reason: 'cancellation-requested' });
+  }
+  settleCalls(run);
+  await run.journal?.commit({ signal: run.storage.signal });
+}
+
+/** Every open call gets its one result: the stored history stays valid, and no effect is called failed that may have happened. */
+export function settleCalls(run: ActiveRun): void {
+  for (const open of run.batch) {
+    if (open.settled) continue;
+    const started = open.call.stage === 'started' || open.call.stage === 'unknown';
+    const doubtful = started && open.call.resume !== 'retry';
+    recordResult(run, open, {
+      outcome: 'interrupted',
+      content: [
+        {
+          type: 'text',
+          text: doubtful
+            ? 'Interrupted by a cancellation; it is not known whether this call took effect.'
+            : 'Interrupted by a cancellation; this call did not take effect.',
+        },
+      ],
+      stage: doubtful ? 'unknown' : 'interrupted',
+      own: false,
+    });
+  }
+}
+
+/** Cleans up, records what came of it, and ends the run: `cancelled`, or failed when a cleanup failed. */
+export async function completeCancellation(
+  run: ActiveRun,
+  tasks: readonly CleanupTask[],
+): Promise<RunOutcome> {
+  const outcomes = await runCleanups(tasks);
+  const failed = outcomes.filter(({ status }) => status === 'failed');
+  const { reason, requestedBy, signalSeq } = run.cancelRequest ?? {};
+  run.evidence('cancellation', {
+    outcomes: outcomes as unknown as JsonObject[],
+    succeeded: failed.length === 0,
+    ...(signalSeq === undefined ? {} : { signalSeq }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(requestedBy === undefined ? {} : { requestedBy }),
+  });
+  const outcome: RunOutcome =
+    failed.length === 0
+      ? {
+          kind: 'cancelled',
+          ...(reason === undefined ? {} : { reason }),
+          ...(requestedBy === undefined ? {} : { requestedBy }),
+        }
+      : {
+          kind: 'failed',
+          error: cancellationCleanupFailed(
+            failed.map(({ targetRef, message }) => `${targetRef}: ${message ?? ''}`),
+          ).toRecord(),
+        };
+  await settleRun(
+    run,
+    outcome,
+    failed.length === 0 ? 'cancellation-requested' : 'cancellation-cleanup-failed',
+  );
+  return outcome;
+}

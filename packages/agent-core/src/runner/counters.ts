@@ -1,0 +1,41 @@
+import type { JsonObject } from '../base/json.ts';
+import type { Usage } from '../vocabulary/usage.ts';
+
+/** What a run counts; stored on its row with every commit. */
+export type Counters = {
+  /** Model answers. */
+  steps: number;
+  toolCalls: number;
+  usage: Usage;
+  /** Milliseconds of work; waiting is free. */
+  activeMs: number;
+  /** Rows of evidence. */
+  evidence: number;
+  /** Messages of this run, the first one included. */
+  messages: number;
+  /** The last number given to a step. */
+  stepIds: number;
+  /** The last inbox signal that was read. */
+  signals: number;
+  /** Answers that did not fit the declared output, in a row. */
+  outputRetries: number;
+};
+
+export function newCounters(): Counters {
+  return {
+    steps: 0,
+    toolCalls: 0,
+    usage: {},
+    activeMs: 0,
+    evidence: 0,
+    messages: 0,
+    stepIds: 0,
+    signals: 0,
+    outputRetries: 0,
+  };
+}
+
+/** The counters of a stored run; what an older row does not have counts from its start. */
+export function countersOf(stored: JsonObject): Counters {
+  return { ...newCounters(), ...(stored as Partial<Counters>) };
+}

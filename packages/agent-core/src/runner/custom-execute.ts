@@ -1,0 +1,222 @@
+import { idempotencyKey } from '../approvals/idempotency-key.ts';
+import { inputDigest } from '../approvals/input-digest.ts';
+import { untilAborted } from '../base/abort.ts';
+import { AgentError } from '../base/error.ts';
+import { executeFailed, outputInvalid, runCancelled } from '../base/error-catalog.ts';
+import { callIdOf } from '../base/ids.ts';
+import type { JsonValue } from '../base/json.ts';
+import { toJson } from '../base/to-json.ts';
+import { EVENT_CLASSES } from '../events/agent-event.ts';
+import type { AgentYield } from '../events/agent-yield.ts';
+import { fromYield } from '../events/project-yields.ts';
+import type { RunOutcome } from '../vocabulary/outcome.ts';
+import type { ActiveRun } from './active-run.ts';
+import { openWait } from './call-ledger.ts';
+import type { OpenCall } from './open-call.ts';
+import { pauseRun, type Rest, settleRun } from './settle-run.ts';
+
+/** The name under which the body of a custom `execute` stands on the ledger. */
+const EXECUTE = 'execute';
+
+/**
+ * Runs the agent's own `execute` in place of the loop. In a durable run the whole body is one effect on
+ * the ledger: after a crash it is unknown, and a person is asked.
+ */
+export async function customExecute(run: ActiveRun): Promise<Rest> {
+  const open = onLedger(run);
+  if (open !== undefined && open.call.stage === 'unknown') {
+    const rest = await recovered(run, open);
+    if (rest !== undefined) return rest;
+  }
+  const stepId = run.nextStepId();
+  run.show(stepId, { type: 'step-started', stepId, kind: 'tool' });
+  if (open !== undefined) {
+    open.call = {
+      ...open.call,
+      stage: 'started',
+      attempt: open.call.attempt + 1,
+      startedFence: run.journal?.lease.fence ?? 0,
+    };
+    run.journal?.call(open.call);
+    await run.journal?.commit({ signal: run.storage.signal });
+  }
+  const outcome = await bodyOutcome(run, stepId);
+  if (run.lastText !== '')
+    run.append({
+      role: 'assistant',
+      origin: 'model',
+      parts: [{ type: 'text', text: run.lastText }],
+    });
+  if (open !== undefined) {
+    open.settled = true;
+    open.call = { ...open.call, stage: 'committed' };
+    run.journal?.call(open.call);
+    run.journal?.progressed();
+  }
+  run.record({ type: 'step-finished', stepId, finish: 'done' });
+  while ((await settleRun(run, outcome)) === 'inbox-moved') {
+    // The body is over: what came too late for it stays unread and is named so by the next commit.
+    for (const signal of await unreadSignals(run))
+      run.counters.signals = Math.max(run.counters.signals, signal);
+  }
+  return { kind: 'ended', outcome };
+}
+
+async function unreadSignals(run: ActiveRun): Promise<readonly number[]> {
+  const pending = await run.setup.store?.inbox.pending(run.runId, { signal: run.storage.signal });
+  for (const signal of pending ?? []) {
+    if (!run.unread.includes(signal.dedupeKey)) run.unread.push(signal.dedupeKey);
+  }
+  return (pending ?? []).map(({ seq }) => seq);
+}
+
+function onLedger(run: ActiveRun): OpenCall | undefined {
+  if (run.journal === undefined) return undefined;
+  const [known] = run.batch;
+  if (known !== undefined) return known;
+  const callId = callIdOf(`${run.runId}.0.0`);
+  const digest = inputDigest({});
+  const open: OpenCall = {
+    call: {
+      callId,
+      runId: run.runId,
+      step: 0,
+      toolName: EXECUTE,
+      stage: 'proposed',
+      input: { plain: {} },
+      inputDigest: digest,
+      idempotencyKey: idempotencyKey({ rootRunId: run.runId, callId, inputDigest: digest }),
+      resume: 'ask',
+      attempt: 0,
+    },
+    input: {},
+    tool: undefined,
+    refusal: undefined,
+    wait: undefined,
+    waits: 0,
+    answer: undefined,
+    carry: undefined,
+    settled: false,
+    committed: 0,
+    running: false,
+    result: undefined,
+  };
+  run.batch = [open];
+  return open;
+}
+
+/** A body that was interrupted: asked about, or answered. Undefined when it is to run again. */
+async function recovered(run: ActiveRun, open: OpenCall): Promise<Rest | undefined> {
+  const { answer } = open;
+  if (answer?.decision === 'did-not-happen') return undefined;
+  if (answer?.decision === 'happened' || answer?.decision === 'abandon') {
+    open.settled = true;
+    const outcome: RunOutcome =
+      answer.decision === 'happened'
+        ? {
+            kind: 'completed',
+            text: typeof answer.result === 'string' ? answer.result : JSON.stringify(answer.result),
+          }
+        : {
+            kind: 'failed',
+            error: executeFailed(
+              run.facts.definition.name,
+              new Error('it was interrupted and abandoned'),
+            ).toRecord(),
+          };
+    await settleRun(run, outcome);
+    return { kind: 'ended', outcome };
+  }
+  if (open.wait?.status !== 'pending') {
+    openWait(run, open, {
+      kind: 'recovery',
+      prompt: {
+        tool: EXECUTE,
+        question: 'The body of this agent was interrupted. Did it do its work?',
+      },
+      onExpiry: 'pause',
+    });
+  }
+  await pauseRun(run, undefined);
+  return { kind: 'paused' };
+}
+
+async function bodyOutcome(run: ActiveRun, stepId: string): Promise<RunOutcome> {
+  const { definition, input } = run.facts;
+  let ended: RunOutcome | undefined;
+  try {
+    const body = definition.execute?.(input, run.context as never);
+    if (isGenerator(body)) ended = await consumed(run, { items: body, stepId });
+    else {
+      const result = toJson(await untilAborted(Promise.resolve(body), run.signal));
+      if (!result.ok) throw executeFailed(definition.name, new Error(result.problem));
+      ended = completed(run, result.value);
+    }
+  } catch (error) {
+    if (run.signal.aborted) throw run.signal.reason;
+    throw AgentError.is(error) ? error : executeFailed(definition.name, error);
+  }
+  run.signal.throwIfAborted();
+  return ended ?? completed(run, run.lastText);
+}
+
+type Items = AsyncGenerator<AgentYield, unknown, void> | Generator<AgentYield, unknown, void>;
+
+function isGenerator(value: unknown): value is Items {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'next' in value &&
+    'return' in value &&
+    (Symbol.asyncIterator in value || Symbol.iterator in value)
+  );
+}
+
+async function consumed(
+  run: ActiveRun,
+  { items, stepId }: { readonly items: Items; readonly stepId: string },
+): Promise<RunOutcome | undefined> {
+  const messageId = run.nextMessageId();
+  for (;;) {
+    const next = await untilAborted(Promise.resolve(items.next()), run.signal).catch(
+      async (error: unknown) => {
+        if (run.signal.aborted) Promise.resolve(items.return(undefined)).catch(() => undefined);
+        throw error;
+      },
+    );
+    if (next.done === true) return undefined;
+    const yielded = fromYield(next.value, messageId);
+    if ('event' in yielded) {
+      if (yielded.event.type === 'message-delta') run.lastText += yielded.event.delta;
+      if (yielded.event.type === 'tool-call-result') run.toolNames.push(yielded.event.toolName);
+      if (EVENT_CLASSES[yielded.event.type] === 'live') run.show(stepId, yielded.event);
+      else run.record(yielded.event, stepId);
+      continue;
+    }
+    await items.return(undefined);
+    if (yielded.end === 'final') return completed(run, yielded.output);
+    if (yielded.end === 'error') {
+      return {
+        kind: 'failed',
+        error: { code: yielded.code, message: yielded.message, mend: yielded.mend },
+      };
+    }
+    run.cancelRequest ??= {
+      requestedBy: 'agent',
+      ...(yielded.reason === undefined ? {} : { reason: yielded.reason }),
+    };
+    run.abort.abort(runCancelled(run.runId));
+    throw run.signal.reason;
+  }
+}
+
+function completed(run: ActiveRun, value: JsonValue): RunOutcome {
+  const { output, name } = run.facts.definition;
+  if (typeof value === 'string') run.lastText = value;
+  const text = run.lastText !== '' ? run.lastText : JSON.stringify(value);
+  if (output === undefined)
+    return { kind: 'completed', text, ...(typeof value === 'string' ? {} : { output: value }) };
+  const checked = output.check(value);
+  if (!checked.ok) throw outputInvalid(name, checked.problems);
+  return { kind: 'completed', text, output: checked.value as JsonValue };
+}

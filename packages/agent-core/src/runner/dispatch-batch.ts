@@ -1,0 +1,287 @@
+import { untilAborted } from '../base/abort.ts';
+import type { AgentError } from '../base/error.ts';
+import { resultParts } from '../tools/invoke-tool.ts';
+import type { WaitFor } from '../tools/suspend.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { Part } from '../vocabulary/message.ts';
+import type { ActiveRun } from './active-run.ts';
+import { actOnAnswers } from './answer-calls.ts';
+import { startWhatMay } from './authorise-batch.ts';
+import { beforeModel } from './boundaries.ts';
+import { openWait, stage } from './call-ledger.ts';
+import { pollControl } from './control-lane.ts';
+import type { OpenCall } from './open-call.ts';
+import { closeBatch, recordResult } from './record-result.ts';
+import { askAboutOrphans, unknownEffect } from './recover-calls.ts';
+import { withinBudget } from './result-size.ts';
+import { type CallReturn, runCall } from './run-call.ts';
+
+/** How a batch came to rest: every call has its result, or nothing can run until somebody answers. */
+export type BatchRest = {
+  readonly kind: 'complete' | 'blocked';
+  readonly stepId: string | undefined;
+};
+
+/**
+ * Runs the calls of the current batch: everything that may run, at once; what was learnt is stored
+ * together. The commit of the last results is left to the caller, with whatever else it makes true.
+ */
+export async function dispatchBatch(run: ActiveRun): Promise<BatchRest> {
+  const arrivals = new Arrivals();
+  let stepId: string | undefined;
+  const step = (): string => (stepId ??= openToolStep(run));
+  run.onSignal = () => arrivals.wake();
+  try {
+    for (;;) {
+      if (run.signalled) await pollControl(run);
+      actOnAnswers(run);
+      for (const open of run.batch)
+        if (open.refusal !== undefined && !open.settled) refuse(run, open, step);
+      startWhatMay(run);
+      const startable = run.batch.some(isStarted);
+      if (!startable && !arrivals.running)
+        return { kind: isComplete(run) ? 'complete' : 'blocked', stepId };
+      if (
+        run.journal !== undefined &&
+        (needsCommit(run) || (arrivals.running && !run.journal.isEmpty))
+      ) {
+        await run.journal.commit({ signal: run.storage.signal });
+        marksAreStored(run);
+      }
+      run.signal.throwIfAborted();
+      for (const open of run.batch)
+        if (isStarted(open)) launch(run, open, { arrivals, stepId: step() });
+      if (arrivals.running && arrivals.empty) await untilAborted(arrivals.some(), run.signal);
+      for (const { open, returned } of arrivals.take()) await accept(run, open, returned);
+    }
+  } catch (error) {
+    await arrivals.settle(run);
+    throw error;
+  } finally {
+    run.onSignal = undefined;
+  }
+}
+
+/** Ends the tool step, and puts the row before the next model call into the same commit. */
+export function finishBatch(run: ActiveRun, rest: BatchRest): void {
+  closeBatch(run);
+  beforeModel(run);
+  if (rest.stepId !== undefined)
+    run.record({ type: 'step-finished', stepId: rest.stepId, finish: 'done' });
+}
+
+function openToolStep(run: ActiveRun): string {
+  const stepId = run.nextStepId();
+  run.show(stepId, { type: 'step-started', stepId, kind: 'tool' });
+  return stepId;
+}
+
+const isStarted = (open: OpenCall): boolean =>
+  open.call.stage === 'started' && !open.running && !open.settled;
+const isComplete = (run: ActiveRun): boolean => run.batch.every(({ settled }) => settled);
+
+/** A `started` mark must be stored before its effect is dispatched; a read is repeated without one. */
+function needsCommit(run: ActiveRun): boolean {
+  return run.batch.some(
+    (open) =>
+      isStarted(open) &&
+      open.committed !== open.call.attempt &&
+      (open.call.attempt === 1 || open.tool?.definition.effects.access !== 'read'),
+  );
+}
+
+/** Every mark that has been made is known to be stored. */
+export function marksAreStored(run: ActiveRun): void {
+  for (const open of run.batch) open.committed = open.call.attempt;
+}
+
+function refuse(run: ActiveRun, open: OpenCall, step: () => string): void {
+  step();
+  const { outcome, content } = open.refusal as NonNullable<OpenCall['refusal']>;
+  recordResult(run, open, {
+    outcome,
+    content,
+    stage: outcome === 'denied' ? 'denied' : 'failed',
+    own: false,
+  });
+}
+
+function launch(
+  run: ActiveRun,
+  open: OpenCall,
+  { arrivals, stepId }: { readonly arrivals: Arrivals; readonly stepId: string },
+): void {
+  open.running = true;
+  const returned = runCall(run, open, stepId);
+  if (returned instanceof Promise) arrivals.expect(open, returned);
+  else arrivals.add(open, returned);
+}
+
+async function accept(run: ActiveRun, open: OpenCall, returned: CallReturn): Promise<void> {
+  open.running = false;
+  const tool = open.tool as Tool;
+  switch (returned.kind) {
+    case 'ok': {
+      run.guard.learn(returned.value, tool.definition.outputMarks);
+      const content = withinBudget(
+        run,
+        resultParts(returned.value),
+        tool.definition.maxResultBytes,
+      );
+      const parts = content instanceof Promise ? await content : content;
+      recordResult(run, open, {
+        outcome: 'ok',
+        content: edited(open, parts),
+        stage: 'committed',
+        value: returned.value,
+        own: true,
+      });
+      return;
+    }
+    case 'suspended':
+      suspendCall(run, open, returned.wait);
+      return;
+    case 'error':
+      recordResult(run, open, {
+        outcome: 'error',
+        content: errorParts(returned.error),
+        stage: 'failed',
+        own: true,
+      });
+      if (tool.definition.onError === 'fail') throw returned.error;
+      return;
+    case 'lost':
+      await lose(run, open, returned.error);
+      return;
+  }
+}
+
+/** A timeout or an abort after `started`: a read is told to the model as it is, an effect is unknown. */
+async function lose(run: ActiveRun, open: OpenCall, error: AgentError): Promise<void> {
+  if (run.signal.aborted) throw run.signal.reason;
+  if (open.call.resume === 'retry') {
+    recordResult(run, open, {
+      outcome: 'error',
+      content: errorParts(error),
+      stage: 'failed',
+      own: false,
+    });
+    return;
+  }
+  if (run.journal === undefined) {
+    recordResult(run, open, {
+      outcome: 'interrupted',
+      content: errorParts(unknownEffect(open, error)),
+      stage: 'unknown',
+      own: false,
+    });
+    return;
+  }
+  await askAboutOrphans(run, [open]);
+}
+
+function suspendCall(run: ActiveRun, open: OpenCall, wait: WaitFor): void {
+  const { carry = null } = wait;
+  open.carry = carry;
+  stage(run, open, 'suspended');
+  open.call = { ...open.call, carry: { plain: carry } };
+  run.journal?.call(open.call);
+  run.journal?.progressed();
+  openWait(run, open, waitRequestOf(run, wait));
+}
+
+function waitRequestOf(run: ActiveRun, wait: WaitFor): Parameters<typeof openWait>[2] {
+  switch (wait.kind) {
+    case 'event':
+      return {
+        kind: 'event',
+        prompt: { name: wait.name },
+        ...(wait.timeoutMs === undefined ? {} : { ttlMs: wait.timeoutMs }),
+      };
+    case 'timer':
+      return {
+        kind: 'timer',
+        prompt: { at: wait.at },
+        ttlMs: Math.max(0, Date.parse(wait.at) - run.setup.clock.now()),
+      };
+    case 'auth':
+      return { kind: 'auth', prompt: { url: wait.url, message: wait.message } };
+    case 'input':
+      return { kind: 'input', prompt: { message: wait.message, schema: wait.schema } };
+  }
+}
+
+function errorParts(error: AgentError): readonly Part[] {
+  return [
+    { type: 'text', text: error.mend === '' ? error.message : `${error.message}\n${error.mend}` },
+  ];
+}
+
+/** A person's edit is told to the model with the result: its own message stays as it wrote it. */
+function edited(open: OpenCall, parts: readonly Part[]): readonly Part[] {
+  if (open.answer?.decision !== 'modify') return parts;
+  return [
+    {
+      type: 'text',
+      text: `[ran with arguments edited by a person: ${JSON.stringify(open.input)}]`,
+    },
+    ...parts,
+  ];
+}
+
+type Arrival = { readonly open: OpenCall; readonly returned: CallReturn };
+
+/** Calls that are running, and the ones that have come back. */
+class Arrivals {
+  #arrived: Arrival[] = [];
+  readonly #expected = new Map<OpenCall, Promise<void>>();
+  #waiting: (() => void) | undefined;
+
+  get running(): boolean {
+    return this.#expected.size + this.#arrived.length > 0;
+  }
+
+  get empty(): boolean {
+    return this.#arrived.length === 0;
+  }
+
+  add(open: OpenCall, returned: CallReturn): void {
+    this.#arrived.push({ open, returned });
+    this.wake();
+  }
+
+  expect(open: OpenCall, returned: Promise<CallReturn>): void {
+    const arrival = returned.then((value) => {
+      this.#expected.delete(open);
+      this.add(open, value);
+    });
+    this.#expected.set(open, arrival);
+  }
+
+  take(): readonly Arrival[] {
+    const arrived = this.#arrived;
+    this.#arrived = [];
+    return arrived;
+  }
+
+  /** Resolves when a call is back, or when somebody wants the batch to be looked at again. */
+  some(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+    });
+  }
+
+  wake(): void {
+    this.#waiting?.();
+    this.#waiting = undefined;
+  }
+
+  /** After an abort: every call comes back as lost, at once; what had come back before is recorded. */
+  async settle(run: ActiveRun): Promise<void> {
+    await Promise.all(this.#expected.values());
+    for (const { open, returned } of this.take()) {
+      open.running = false;
+      if (returned.kind === 'ok' && !open.settled) await accept(run, open, returned);
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import { AgentError } from '../base/error.ts';
+import { modelMissing, runCancelled, runSuperseded } from '../base/error-catalog.ts';
+import type { RunOutcome } from '../vocabulary/outcome.ts';
+import type { StateReason } from '../vocabulary/state.ts';
+import type { ActiveRun } from './active-run.ts';
+import { beginCancellation, completeCancellation, settleCalls } from './cancel-run.ts';
+import { customExecute } from './custom-execute.ts';
+import { watchTime } from './limits.ts';
+import { openSources } from './open-sources.ts';
+import { recoverBatch } from './recover-calls.ts';
+import { runLoop } from './run-loop.ts';
+import { errorRecord, type Rest, settleRun } from './settle-run.ts';
+
+/**
+ * Drives a run until it pauses or ends, whatever happens: a limit, a bug in a tool and a cancellation all
+ * end in one `run-finished`. Rejects only when the run is no longer this owner's (`RUN_SUPERSEDED`) or
+ * the store is lost.
+ */
+export async function driveRun(run: ActiveRun): Promise<Rest> {
+  const { observer } = run.setup;
+  if (observer === undefined) return driven(run);
+  const attributes = { runId: run.runId, agent: run.facts.definition.name };
+  return observer.around(
+    { kind: 'run', name: run.facts.definition.name, attributes },
+    async (note) => {
+      const rest = await driven(run);
+      note({ rest: rest.kind === 'ended' ? rest.outcome.kind : rest.kind });
+      return rest;
+    },
+  );
+}
+
+async function driven(run: ActiveRun): Promise<Rest> {
+  const unwatch = watchTime(run);
+  let closeSources: (() => Promise<void>) | undefined;
+  try {
+    if (run.standing.status === 'cancelling') throw runCancelled(run.runId);
+    closeSources = await openSources(run);
+    if (run.batch.length > 0) await recoverBatch(run);
+    if (run.facts.definition.execute !== undefined) return await customExecute(run);
+    const { model } = run.setup;
+    if (model === undefined) throw modelMissing(run.facts.definition.name);
+    return await runLoop(run, model);
+  } catch (error) {
+    return await conclude(run, error);
+  } finally {
+    unwatch();
+    await closeSources?.();
+    run.abort.release();
+    run.feed.stop();
+  }
+}
+
+/** Turns whatever stopped the loop into the end of the run. */
+async function conclude(run: ActiveRun, error: unknown): Promise<Rest> {
+  if (run.storage.signal.aborted) throw runSuperseded(run.runId);
+  if (AgentError.is(error) && (error.code === 'RUN_SUPERSEDED' || error.code.startsWith('STORE_')))
+    throw error;
+  if (isCancelled(run)) {
+    await beginCancellation(run);
+    return { kind: 'ended', outcome: await completeCancellation(run, run.cleanups) };
+  }
+  const failure = run.signal.aborted ? run.signal.reason : error;
+  settleCalls(run);
+  const outcome: RunOutcome = { kind: 'failed', error: errorRecord(failure) };
+  await settleRun(run, outcome, reasonFor(failure));
+  return { kind: 'ended', outcome };
+}
+
+/** Asked for by a signal, by an answer, by a hook, or by the signal that a caller handed to a stateless run. */
+function isCancelled(run: ActiveRun): boolean {
+  if (run.cancelRequest !== undefined || run.standing.status === 'cancelling') return true;
+  return (
+    run.signal.aborted &&
+    !(AgentError.is(run.signal.reason) && run.signal.reason.code === 'RUN_TIMEOUT')
+  );
+}
+
+function reasonFor(failure: unknown): StateReason {
+  if (!AgentError.is(failure)) return 'execution-failed';
+  if (failure.code === 'RUN_TIMEOUT') return 'timeout';
+  return failure.code === 'APPROVAL_REJECTED' ? 'approval-rejected' : 'execution-failed';
+}

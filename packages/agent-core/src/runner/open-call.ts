@@ -1,0 +1,45 @@
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { Call } from '../durable/call.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { ToolResultPart } from '../vocabulary/message.ts';
+import type { WaitRecord, WaitResolution } from '../vocabulary/wait.ts';
+
+/** Why a call does not run at all: a result that the model reads. */
+export type Refusal = Pick<ToolResultPart, 'outcome' | 'content'>;
+
+/** A call of the current batch, as its owner holds it: everything plain. */
+export type OpenCall = {
+  /** The ledger row; `input` and `carry` are plain. */
+  call: Call;
+  /** What the model sent, or a human edited. */
+  input: JsonObject;
+  readonly tool: Tool | undefined;
+  /** Set when it will not run. */
+  refusal: Refusal | undefined;
+  /** The newest wait of this call, if it ever waited. */
+  wait: WaitRecord | undefined;
+  /** How many waits this call has had: ids count. */
+  waits: number;
+  /** The answer that it goes on with, read and not yet used. */
+  answer: WaitResolution | undefined;
+  /** What a suspended call kept. */
+  carry: JsonValue | undefined;
+  /** The result message is on its way to the store, or stored. */
+  settled: boolean;
+  /** The attempt whose `started` mark is known to be stored. */
+  committed: number;
+  /** Running in this process. */
+  running: boolean;
+  /** A result that is known and not yet recorded. */
+  result: ToolResultPart | undefined;
+};
+
+/** Effects keep the order of the batch; reads and tools that say `concurrent` do not. */
+export function keepsOrder({ tool, refusal }: OpenCall): boolean {
+  if (tool === undefined || refusal !== undefined || tool.runs !== 'here') return false;
+  const { effects, concurrent } = tool.definition;
+  return (
+    !concurrent &&
+    (effects.access === 'write' || effects.access === 'read-write' || effects.destructive)
+  );
+}

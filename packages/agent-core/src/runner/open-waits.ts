@@ -1,0 +1,28 @@
+import type { StateReason } from '../vocabulary/state.ts';
+import type { WaitKind, WaitRecord } from '../vocabulary/wait.ts';
+import type { ActiveRun } from './active-run.ts';
+
+/** The questions of the current batch that nobody has answered, in call order. */
+export function openWaits(run: ActiveRun): readonly WaitRecord[] {
+  return run.batch.flatMap(({ wait, settled }) =>
+    !settled && wait?.status === 'pending' ? [wait] : [],
+  );
+}
+
+const REASONS: Readonly<Record<WaitKind, StateReason>> = {
+  recovery: 'recovery-requires-hitl',
+  approval: 'approval-required',
+  auth: 'auth-required',
+  input: 'input-required',
+  'client-result': 'client-result-required',
+  event: 'event-required',
+  timer: 'timer-pending',
+};
+
+/** Why a run pauses: the question that a person has to answer first. */
+export function reasonOf(waits: readonly WaitRecord[]): StateReason {
+  for (const kind of Object.keys(REASONS) as WaitKind[]) {
+    if (waits.some((wait) => wait.kind === kind)) return REASONS[kind];
+  }
+  return 'user-interrupted';
+}

@@ -1,0 +1,88 @@
+import type { JsonValue } from '../base/json.ts';
+import type { CallStage } from '../durable/call.ts';
+import { captureResult } from '../tools/capture-result.ts';
+import type { Message, Part, ToolResultPart } from '../vocabulary/message.ts';
+import type { ActiveRun } from './active-run.ts';
+import { boundary } from './boundaries.ts';
+import { useAnswer } from './call-ledger.ts';
+import type { OpenCall } from './open-call.ts';
+
+export type Settlement = {
+  readonly outcome: ToolResultPart['outcome'];
+  readonly content: readonly Part[];
+  readonly stage: Extract<CallStage, 'committed' | 'failed' | 'denied' | 'interrupted' | 'unknown'>;
+  /** The tool's own value, for its evidence; absent when the tool did not give one. */
+  readonly value?: JsonValue;
+  /** True when the tool itself gave this result: progress (DURABILITY rule 11). */
+  readonly own: boolean;
+};
+
+/** A call has its one result: on the ledger, in the messages, in the events and in evidence, with the next commit. */
+export function recordResult(run: ActiveRun, open: OpenCall, settlement: Settlement): void {
+  const { outcome, content, stage, value, own } = settlement;
+  const { call, tool } = open;
+  useAnswer(run, open);
+  const started =
+    call.stage === 'started' || call.stage === 'unknown' || call.stage === 'suspended';
+  open.result = { type: 'tool-result', callId: call.callId, outcome, content };
+  open.settled = true;
+  open.running = false;
+  open.carry = undefined;
+  const { carry: _carry, ...kept } = call;
+  open.call = { ...kept, stage };
+  const { journal } = run;
+  const messageId = run.nextMessageId();
+  run.counters.messages += 1;
+  run.record({
+    type: 'tool-call-result',
+    messageId,
+    callId: call.callId,
+    toolName: call.toolName,
+    outcome,
+    content,
+  });
+  if (journal === undefined) return;
+  journal.call(open.call);
+  journal.message({
+    runId: run.runId,
+    seq: run.counters.messages,
+    message: resultMessage(open.result),
+  });
+  if (own) journal.progressed();
+  if (tool !== undefined && started) {
+    const payload = captureResult(tool.definition, value ?? null);
+    run.evidence('tool', {
+      callId: call.callId,
+      outcome,
+      stage,
+      attempt: call.attempt,
+      ...payload,
+    });
+    boundary(run, {
+      actionId: call.callId,
+      actionKind: 'tool-call',
+      stage: 'after',
+      idempotency: tool.definition.idempotency,
+      metadata: { toolName: call.toolName, outcome },
+    });
+    return;
+  }
+  run.evidence('tool', {
+    callId: call.callId,
+    toolName: call.toolName,
+    outcome,
+    stage,
+    ran: false,
+  });
+}
+
+export function resultMessage(result: ToolResultPart): Message {
+  return { role: 'tool', origin: 'tool', parts: [result] };
+}
+
+/** The batch is complete: its results go to the model in call order. */
+export function closeBatch(run: ActiveRun): void {
+  for (const { result } of run.batch)
+    if (result !== undefined) run.messages.push(resultMessage(result));
+  run.batch = [];
+}

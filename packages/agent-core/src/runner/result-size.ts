@@ -1,0 +1,47 @@
+import type { Part } from '../vocabulary/message.ts';
+import type { ActiveRun } from './active-run.ts';
+
+/**
+ * A result within its budget: as it is, or put into the blob store with a reference, or cut with a line
+ * that says so. `maxBytes` counts the UTF-8 bytes of the text forms of all parts.
+ */
+export function withinBudget(
+  run: ActiveRun,
+  content: readonly Part[],
+  maxBytes: number,
+): readonly Part[] | Promise<readonly Part[]> {
+  let length = 0;
+  for (const part of content) length += lengthOf(part);
+  // A UTF-16 unit is at most three bytes: most results need no encoding to be known as small.
+  if (length * 3 <= maxBytes) return content;
+  const text = content.map(textForm).join('\n');
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= maxBytes) return content;
+  const { blobs } = run.setup;
+  const scope = run.facts.principal.scope;
+  if (blobs === undefined) return [cut(bytes, maxBytes)];
+  const stop = { signal: run.storage.signal };
+  return blobs
+    .put(bytes, { mediaType: 'text/plain; charset=utf-8', scope, ...stop })
+    .then((ref) => [
+      cut(bytes, maxBytes),
+      { type: 'media', mediaType: 'text/plain; charset=utf-8', source: { kind: 'blob', ref } },
+    ]);
+}
+
+function cut(bytes: Uint8Array, maxBytes: number): Part {
+  let end = maxBytes;
+  // Never in the middle of a character: continuation bytes start with the bits 10.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  const text = new TextDecoder().decode(bytes.subarray(0, end));
+  return { type: 'text', text: `${text}\n[cut: the first ${end} of ${bytes.length} bytes]` };
+}
+
+function lengthOf(part: Part): number {
+  return part.type === 'text' ? part.text.length : textForm(part).length;
+}
+
+function textForm(part: Part): string {
+  if (part.type === 'text') return part.text;
+  return JSON.stringify(part.type === 'data' ? part.data : part);
+}

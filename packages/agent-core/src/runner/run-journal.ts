@@ -1,0 +1,264 @@
+import type { Stop } from '../base/abort.ts';
+import { AgentError } from '../base/error.ts';
+import { commitTooLarge, runSuperseded } from '../base/error-catalog.ts';
+import type { CallId, RunId } from '../base/ids.ts';
+import type { Call } from '../durable/call.ts';
+import type { Commit, Lease, StoredMessage, WaitMove, WaitOpening } from '../durable/commit.ts';
+import type { DurableStore } from '../durable/durable-store.ts';
+import { rowsOf } from '../durable/stored-events.ts';
+import type { EvidenceRow } from '../vocabulary/evidence.ts';
+import type { Message } from '../vocabulary/message.ts';
+import type { RunState } from '../vocabulary/state.ts';
+import type { EventFeed } from './event-feed.ts';
+import { keep } from './keeping.ts';
+import type { RunSetup } from './run-setup.ts';
+
+/** Records (messages, calls, waits) and bytes of one commit; events and evidence follow from them. */
+const MAX_ROWS = 90;
+const MAX_BYTES = 4 * 1024 * 1024;
+/** An unanswered commit is sent again after so long, doubled each time, until the lease is over. */
+const RESEND_MS = 50;
+
+/** How a commit gives the run back: for a while, or for ever. */
+export type Ending = Pick<Commit, 'closeInbox' | 'release' | 'settleTurn' | 'voidWaits'>;
+
+/** The part of a run's ledger that the next commit takes. Inputs and carried values are plain here. */
+type Pending = {
+  messages: { readonly runId: RunId; readonly seq: number; readonly message: Message }[];
+  calls: Map<CallId, Call>;
+  opens: WaitOpening[];
+  moves: WaitMove[];
+  evidence: EvidenceRow[];
+  consume: number[];
+  progress: boolean;
+};
+
+const nothing = (): Pending => ({
+  messages: [],
+  calls: new Map(),
+  opens: [],
+  moves: [],
+  evidence: [],
+  consume: [],
+  progress: false,
+});
+
+/**
+ * The one committer of a run tree: gathers what has become known and stores it together, one commit in
+ * flight (DURABILITY rules 2 and 5). What arrives meanwhile goes into the next one.
+ */
+export class RunJournal {
+  readonly #setup: RunSetup;
+  readonly #store: DurableStore;
+  readonly #feed: EventFeed;
+  readonly #state: () => RunState;
+  #lease: Lease;
+  #pending: Pending = nothing();
+  #commits = 0;
+  #flight: Promise<unknown> = Promise.resolve();
+  #queued: Promise<void> | undefined;
+
+  constructor(options: {
+    readonly setup: RunSetup;
+    readonly store: DurableStore;
+    readonly feed: EventFeed;
+    readonly lease: Lease;
+    /** The run row as it is when a commit is cut. */
+    readonly state: () => RunState;
+  }) {
+    this.#setup = options.setup;
+    this.#store = options.store;
+    this.#feed = options.feed;
+    this.#lease = options.lease;
+    this.#state = options.state;
+  }
+
+  get lease(): Lease {
+    return this.#lease;
+  }
+
+  message(row: { readonly runId: RunId; readonly seq: number; readonly message: Message }): void {
+    this.#pending.messages.push(row);
+  }
+
+  /** The newest form of a call; one row a call and commit. */
+  call(call: Call): void {
+    this.#pending.calls.set(call.callId, call);
+  }
+
+  opens(wait: WaitOpening): void {
+    this.#pending.opens.push(wait);
+  }
+
+  moves(move: WaitMove): void {
+    this.#pending.moves.push(move);
+  }
+
+  evidence(row: EvidenceRow): void {
+    this.#pending.evidence.push(row);
+  }
+
+  consumes(signalSeq: number): void {
+    this.#pending.consume.push(signalSeq);
+  }
+
+  /** A model answer, a tool's own result or a consumed control signal is among what is pending. */
+  progressed(): void {
+    this.#pending.progress = true;
+  }
+
+  get isEmpty(): boolean {
+    const { messages, calls, opens, moves, evidence, consume } = this.#pending;
+    return (
+      messages.length +
+        calls.size +
+        opens.length +
+        moves.length +
+        evidence.length +
+        consume.length ===
+      0
+    );
+  }
+
+  /** Stores everything pending; resolves when it is known to be stored. Rejects with `RUN_SUPERSEDED`. */
+  commit(stop: Stop): Promise<void> {
+    this.#queued ??= this.#flight.then(async () => {
+      this.#queued = undefined;
+      const answer = await this.#send({}, stop);
+      // Only waits that an outsider has just answered can move the inbox here: the owner reads them and decides again.
+      if (answer === 'inbox-moved') throw new InboxMoved();
+    });
+    const queued = this.#queued;
+    this.#flight = queued.catch(() => undefined);
+    return queued;
+  }
+
+  /** Stores everything pending and gives the run back. `inbox-moved`: read the inbox and decide again. */
+  async end(ending: Ending, stop: Stop): Promise<'committed' | 'inbox-moved'> {
+    await this.#flight;
+    this.#feed.quiet();
+    return this.#send(ending, stop);
+  }
+
+  /** Events alone: the tail is getting long. Not progress, not counted. */
+  async flush(stop: Stop): Promise<void> {
+    await this.commit(stop);
+  }
+
+  async #send(ending: Ending, stop: Stop): Promise<'committed' | 'inbox-moved'> {
+    const pending = this.#pending;
+    this.#pending = nothing();
+    const commit = await this.#cut(pending, ending);
+    refuseLarge(commit);
+    const result = await this.#untilAnswered(commit, stop);
+    if (result.kind === 'superseded') throw runSuperseded(this.#lease.rootRunId);
+    if (result.kind === 'committed') {
+      this.#lease = { ...this.#lease, version: result.version };
+      this.#feed.confirm(commit.lastSeq);
+      return 'committed';
+    }
+    this.#feed.withdraw();
+    this.#pending = merged(pending, this.#pending);
+    return 'inbox-moved';
+  }
+
+  async #cut(pending: Pending, ending: Ending): Promise<Commit> {
+    const { sealer } = this.#setup;
+    const messages: StoredMessage[] = [];
+    for (const { runId, seq, message } of pending.messages) {
+      const kept = keep(message, { sealer, boundTo: `${runId}.m${seq}` });
+      messages.push({ runId, seq, message: kept instanceof Promise ? await kept : kept });
+    }
+    const calls: Call[] = [];
+    for (const call of pending.calls.values()) calls.push(await sealedCall(call, this.#setup));
+    const { envelopes, lastSeq, openSteps } = this.#feed.cut();
+    this.#commits += 1;
+    return {
+      commitId: `${this.#lease.rootRunId}/${this.#lease.fence}/${this.#commits}`,
+      progress: pending.progress,
+      lastSeq,
+      openSteps,
+      runs: [this.#state()],
+      ...(messages.length > 0 ? { messages } : {}),
+      ...(envelopes.length > 0 ? { events: rowsOf(envelopes) } : {}),
+      ...(pending.evidence.length > 0 ? { evidence: pending.evidence } : {}),
+      ...(calls.length > 0 ? { calls } : {}),
+      ...(pending.opens.length > 0 ? { opens: pending.opens } : {}),
+      ...(pending.moves.length > 0 ? { moves: pending.moves } : {}),
+      ...(pending.consume.length > 0 ? { consume: pending.consume } : {}),
+      ...ending,
+    };
+  }
+
+  /** The very same commit again, until there is an answer or the lease is over. */
+  async #untilAnswered(
+    commit: Commit,
+    stop: Stop,
+  ): Promise<Awaited<ReturnType<DurableStore['ownership']['commit']>>> {
+    const { clock, observer } = this.#setup;
+    const giveUpAt = clock.monotonic() + this.#lease.ttlMs;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const send = () => this.#store.ownership.commit(this.#lease, commit, stop);
+        if (observer === undefined) return await send();
+        return await observer.around(
+          { kind: 'commit', name: commit.commitId, attributes: { runId: this.#lease.rootRunId } },
+          send,
+        );
+      } catch (error) {
+        const retryable = AgentError.is(error) && error.retryable;
+        if (!retryable || clock.monotonic() >= giveUpAt) throw error;
+        await clock.sleep(Math.min(RESEND_MS * 2 ** attempt, 1000), stop);
+      }
+    }
+  }
+}
+
+/** A wait that the owner wanted to move had been answered: nothing was written; read, decide again. */
+export class InboxMoved extends Error {}
+
+async function sealedCall(call: Call, { sealer }: RunSetup): Promise<Call> {
+  if (sealer === undefined) return call;
+  const { input, carry, callId } = call;
+  return {
+    ...call,
+    ...('plain' in input
+      ? { input: await keep(input.plain, { sealer, boundTo: `${callId}/input` }) }
+      : {}),
+    ...(carry !== undefined && 'plain' in carry
+      ? { carry: await keep(carry.plain, { sealer, boundTo: `${callId}/carry` }) }
+      : {}),
+  };
+}
+
+function merged(first: Pending, then: Pending): Pending {
+  return {
+    messages: [...first.messages, ...then.messages],
+    calls: new Map([...first.calls, ...then.calls]),
+    opens: [...first.opens, ...then.opens],
+    // A move that did not match is decided again by its owner; the others of the same commit are repeated.
+    moves: [...first.moves, ...then.moves],
+    evidence: [...first.evidence, ...then.evidence],
+    consume: [...first.consume, ...then.consume],
+    progress: first.progress || then.progress,
+  };
+}
+
+function refuseLarge(commit: Commit): void {
+  const rows =
+    1 +
+    (commit.messages?.length ?? 0) +
+    (commit.calls?.length ?? 0) +
+    (commit.opens?.length ?? 0) +
+    (commit.moves?.length ?? 0);
+  if (rows > MAX_ROWS) throw commitTooLarge(`${rows} rows`, `${MAX_ROWS} rows`);
+  let bytes = 0;
+  for (const { message } of commit.messages ?? []) bytes += sizeOf(message);
+  for (const { event } of commit.events ?? []) bytes += sizeOf(event);
+  if (bytes > MAX_BYTES) throw commitTooLarge(`${bytes} bytes`, `${MAX_BYTES} bytes`);
+}
+
+/** The text length is close enough: the limit protects the store, it is no contract about bytes. */
+function sizeOf(value: unknown): number {
+  return JSON.stringify(value).length;
+}

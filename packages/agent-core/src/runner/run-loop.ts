@@ -1,0 +1,140 @@
+import { modelRefused, outputInvalid } from '../base/error-catalog.ts';
+import type { AgentModel } from '../model/agent-model.ts';
+import type { RunOutcome } from '../vocabulary/outcome.ts';
+import type { ActiveRun } from './active-run.ts';
+import { authoriseBatch } from './authorise-batch.ts';
+import { beforeModel, boundary } from './boundaries.ts';
+import { callModel, type ModelStep } from './call-model.ts';
+import { pollControl } from './control-lane.ts';
+import { dispatchBatch, finishBatch, marksAreStored } from './dispatch-batch.ts';
+import { checkLimits } from './limits.ts';
+import { outputComplaint, readOutput } from './output-rules.ts';
+import { InboxMoved } from './run-journal.ts';
+import { pauseRun, type Rest, settleRun } from './settle-run.ts';
+
+/**
+ * THE PATH: model → batch → model, bounded and iterative, until the run pauses or has its answer. What a
+ * stateless run does without a store, a durable run does with one commit for each thing that becomes known.
+ */
+export async function runLoop(run: ActiveRun, model: AgentModel): Promise<Rest> {
+  for (;;) {
+    if (run.signalled) await pollControl(run);
+    run.signal.throwIfAborted();
+    if (run.batch.length > 0) {
+      const rest = await dispatchBatch(run);
+      if (rest.kind === 'blocked') {
+        if ((await pauseRun(run, rest.stepId)) === 'committed') return { kind: 'paused' };
+        run.signalled = true;
+        continue;
+      }
+      finishBatch(run, rest);
+      await store(run);
+    }
+    if (run.held) {
+      if ((await pauseRun(run, undefined)) === 'committed') return { kind: 'paused' };
+      run.signalled = true;
+      continue;
+    }
+    checkLimits(run);
+    const step = await callModel(run, model);
+    const outcome = await takeAnswer(run, step);
+    if (outcome === undefined) continue;
+    if ((await settleRun(run, outcome)) === 'committed') return { kind: 'ended', outcome };
+    // A message has overtaken the end: it is read now, and the answer that stands is stored before the next call.
+    await pollControl(run);
+    run.takesFollowUps = true;
+    beforeModel(run);
+    await store(run);
+  }
+}
+
+/** Puts an answer on record; undefined when the run goes on. */
+async function takeAnswer(run: ActiveRun, step: ModelStep): Promise<RunOutcome | undefined> {
+  const { answer, stepId } = step;
+  run.counters.steps += 1;
+  if (answer.finish === 'content-filter')
+    throw modelRefused({ reason: `The model "${answer.model}" stopped with "content-filter".` });
+  run.append({ role: 'assistant', origin: 'model', parts: answer.parts });
+  run.journal?.progressed();
+  recordModel(run, step);
+  if (answer.calls.length > 0) {
+    authoriseBatch(run, answer.calls);
+    run.record({ type: 'step-finished', stepId, usage: answer.usage, finish: answer.finish });
+    if (run.batch.some(({ call, refusal }) => call.stage === 'started' || refusal !== undefined)) {
+      await store(run);
+      marksAreStored(run);
+    }
+    return undefined;
+  }
+  run.lastText = answer.text;
+  const checked = readOutput(run, answer.text);
+  if (!checked.ok) {
+    await reject(run, { step, problems: checked.problems });
+    return undefined;
+  }
+  run.record({ type: 'step-finished', stepId, usage: answer.usage, finish: answer.finish });
+  if (run.conversation.length > 0) {
+    run.takesFollowUps = true;
+    beforeModel(run);
+    await store(run);
+    return undefined;
+  }
+  return {
+    kind: 'completed',
+    text: answer.text,
+    ...(checked.output === undefined ? {} : { output: checked.output }),
+  };
+}
+
+function recordModel(run: ActiveRun, { answer }: ModelStep): void {
+  if (run.journal === undefined) return;
+  const actionId = `${run.runId}.${run.counters.steps}`;
+  run.evidence('model', {
+    actionId,
+    model: answer.model,
+    finish: answer.finish,
+    usage: { ...answer.usage },
+    calls: answer.calls.map(({ callId, toolName }) => ({ callId, toolName })),
+    characters: answer.text.length,
+  });
+  boundary(run, { actionId, actionKind: 'model-call', stage: 'after', idempotency: 'idempotent' });
+}
+
+/** The answer does not fit the declared output: its text is taken back, and the model is told what was wrong. */
+async function reject(
+  run: ActiveRun,
+  { step, problems }: { readonly step: ModelStep; readonly problems: readonly string[] },
+): Promise<void> {
+  const { definition } = run.facts;
+  run.counters.outputRetries += 1;
+  if (run.counters.outputRetries > definition.limits.maxOutputRetries) {
+    throw outputInvalid(definition.name, problems);
+  }
+  run.feed.mark({ type: 'rewound', steps: [step.stepId], reason: 'output-rejected' });
+  run.append({
+    role: 'user',
+    origin: 'framework',
+    parts: [{ type: 'text', text: outputComplaint(problems, definition.output?.schema ?? {}) }],
+  });
+  beforeModel(run);
+  run.record({
+    type: 'step-finished',
+    stepId: step.stepId,
+    usage: step.answer.usage,
+    finish: 'output-rejected',
+  });
+  await store(run);
+}
+
+/** Stores what has become known. Waits that have just been answered are read first, then it is tried again. */
+async function store(run: ActiveRun): Promise<void> {
+  const { journal } = run;
+  if (journal === undefined) return;
+  try {
+    await journal.commit({ signal: run.storage.signal });
+  } catch (error) {
+    if (!(error instanceof InboxMoved)) throw error;
+    await pollControl(run);
+    await journal.commit({ signal: run.storage.signal });
+  }
+}

@@ -1,0 +1,136 @@
+import type { ErrorRecord } from '../base/error.ts';
+import { AgentError } from '../base/error.ts';
+import type { RunOutcome } from '../vocabulary/outcome.ts';
+import type { StateReason } from '../vocabulary/state.ts';
+import type { ActiveRun, Standing } from './active-run.ts';
+import { shownWait } from './call-ledger.ts';
+import { openWaits, reasonOf } from './open-waits.ts';
+
+/** How one stretch of work ended: the run paused, or it is over. */
+export type Rest =
+  | { readonly kind: 'paused' }
+  | { readonly kind: 'ended'; readonly outcome: RunOutcome };
+
+/**
+ * Gives the run back while it waits: `run-paused` and the release are part of the last commit after which
+ * nothing can run. `inbox-moved`: something has arrived meanwhile; the pause is withdrawn.
+ */
+export async function pauseRun(
+  run: ActiveRun,
+  openStep: string | undefined,
+): Promise<'committed' | 'inbox-moved'> {
+  if (openStep !== undefined && run.feed.isOpen(openStep)) {
+    run.record({ type: 'step-finished', stepId: openStep, finish: 'paused' });
+  }
+  const before = run.standing;
+  const waits = openWaits(run);
+  const reason = run.held ? 'user-interrupted' : reasonOf(waits);
+  run.stand({
+    status: 'interrupted',
+    transition: waits.some(({ kind }) => kind === 'approval') ? 'waiting-approval' : 'interrupted',
+    reason,
+  });
+  run.countActive();
+  run.record({
+    type: 'run-paused',
+    waits: waits.map(shownWait),
+    usage: run.counters.usage,
+    summary: run.summary(),
+  });
+  const stop = { signal: run.storage.signal };
+  const wakeInMs = nextDue(run);
+  const answer = await run.journal?.end(
+    {
+      release: {
+        lastSeenSeq: run.counters.signals,
+        ...(wakeInMs === undefined ? {} : { wakeInMs }),
+      },
+    },
+    stop,
+  );
+  if (answer === 'inbox-moved') run.stand(before);
+  return answer ?? 'committed';
+}
+
+/** The earliest instant at which a wait of this run is due, from now. */
+function nextDue(run: ActiveRun): number | undefined {
+  const now = run.setup.clock.now();
+  const due = openWaits(run).flatMap(({ expiresAt }) =>
+    expiresAt === undefined ? [] : [expiresAt - now],
+  );
+  return due.length === 0 ? undefined : Math.max(0, Math.min(...due));
+}
+
+/**
+ * Ends a run, once and for all. A completed run closes its inbox on the condition that it has read every
+ * message; a failed or cancelled one closes it anyway and names what it has not read.
+ */
+export async function settleRun(
+  run: ActiveRun,
+  outcome: RunOutcome,
+  reason?: StateReason,
+): Promise<'committed' | 'inbox-moved'> {
+  const before = run.standing;
+  run.stand(standingOf(outcome, reason));
+  run.countActive();
+  if (outcome.kind !== 'completed') nameUnread(run);
+  for (const wait of openWaits(run)) {
+    run.record({ type: 'wait-closed', wait: { ...shownWait(wait), status: 'void' } });
+  }
+  if (outcome.kind !== 'completed') nameUnknown(run);
+  for (const stepId of run.feed.openSteps) {
+    run.record({ type: 'step-finished', stepId, finish: outcome.kind });
+  }
+  run.record({ type: 'run-finished', outcome, usage: run.counters.usage, summary: run.summary() });
+  if (run.journal === undefined) return 'committed';
+  const answer = await run.journal.end(
+    {
+      closeInbox: outcome.kind === 'completed' ? { lastSeenSeq: run.counters.signals } : 'anyway',
+      voidWaits: true,
+      settleTurn: { conversationId: run.facts.conversationId, runId: run.runId },
+    },
+    { signal: run.storage.signal },
+  );
+  if (answer === 'inbox-moved') run.stand(before);
+  return answer;
+}
+
+function standingOf(outcome: RunOutcome, reason: StateReason | undefined): Standing {
+  switch (outcome.kind) {
+    case 'completed':
+      return { status: 'completed', transition: 'completed' };
+    case 'cancelled':
+      return {
+        status: 'cancelled',
+        transition: 'cancelled',
+        reason: reason ?? 'cancellation-requested',
+      };
+    case 'failed':
+      return {
+        status: 'failed',
+        transition: reason === 'timeout' ? 'timed-out' : 'failed',
+        reason: reason ?? 'execution-failed',
+      };
+  }
+}
+
+function nameUnread(run: ActiveRun): void {
+  for (const { dedupeKey } of run.conversation) run.unread.push(dedupeKey);
+}
+
+function nameUnknown(run: ActiveRun): void {
+  for (const { call } of run.batch) {
+    if (call.stage === 'unknown' && !run.unknownEffects.includes(call.callId))
+      run.unknownEffects.push(call.callId);
+  }
+}
+
+/** An error as events and records carry it: plain JSON. */
+export function errorRecord(error: unknown): ErrorRecord {
+  if (AgentError.is(error)) return { code: error.code, message: error.message, mend: error.mend };
+  return {
+    code: 'EXECUTE_FAILED',
+    message: error instanceof Error ? error.message : String(error),
+    mend: 'This is a fault in code that the run calls: look at the cause, with --debug or in the log.',
+  };
+}

@@ -1,0 +1,134 @@
+import { modelFailed } from '../base/error-catalog.ts';
+import type { JsonObject } from '../base/json.ts';
+import { bind } from '../base/port.ts';
+import { definePlugin, type Plugin } from '../bootstrap/plugin.ts';
+import {
+  type AgentModel,
+  Model,
+  type ModelCapabilities,
+  type ModelEvent,
+  type ModelRequest,
+} from '../model/agent-model.ts';
+import type { Usage } from '../vocabulary/usage.ts';
+
+/** One answer of a scripted model. */
+export type ScriptStep = {
+  /** Pieces are streamed one batch each. */
+  readonly text?: string | readonly string[];
+  readonly reasoning?: string;
+  readonly calls?: readonly { readonly name: string; readonly input: JsonObject | string }[];
+  readonly finish?: Extract<ModelEvent, { type: 'finish' }>['reason'];
+  readonly usage?: Usage;
+  /** Thrown in place of `finish`, after what the step has streamed. */
+  readonly error?: Error;
+  /** Looks at the request; throws when it is not what the test expects. */
+  readonly expect?: (request: ModelRequest) => void;
+  /** Awaited before the step goes on: a gate. */
+  readonly until?: Promise<unknown>;
+};
+
+export type ScriptOptions = {
+  readonly capabilities?: Partial<ModelCapabilities>;
+};
+
+/** A scripted model and what it has seen. */
+export interface ScriptedModel extends AgentModel {
+  readonly requests: readonly ModelRequest[];
+  /** Steps that were never asked for: a test fails on them. */
+  readonly unused: number;
+}
+
+const CAPABILITIES: ModelCapabilities = {
+  tools: true,
+  reasoning: true,
+  structuredOutput: 'with-tools',
+  inputModalities: ['text'],
+};
+
+/**
+ * A model that plays steps, one a request. A request beyond the last step fails; at `close` of the
+ * application, unused steps fail. For tests and offline demos.
+ */
+export function scriptedModel(
+  steps: readonly ScriptStep[],
+  options: ScriptOptions = {},
+): Plugin & { readonly model: ScriptedModel } {
+  const model = scripted(steps, options);
+  const plugin = definePlugin<Record<string, never>>({
+    manifest: {
+      name: 'scripted-model',
+      version: '0.0.0',
+      contract: 1,
+      contributes: [Model],
+      requires: [],
+      options: { type: 'object', properties: {}, additionalProperties: false },
+    },
+    setup: () => [bind(Model, model)],
+  })({});
+  return { ...plugin, model };
+}
+
+/** The model alone, for tests that need no application. */
+export function scripted(
+  steps: readonly ScriptStep[],
+  { capabilities }: ScriptOptions = {},
+): ScriptedModel {
+  const requests: ModelRequest[] = [];
+  return {
+    id: 'scripted',
+    requests,
+    get unused() {
+      return Math.max(0, steps.length - requests.length);
+    },
+    capabilities: () => ({ ...CAPABILITIES, ...capabilities }),
+    stream: (request, { signal }) => {
+      requests.push(request);
+      const step = steps[requests.length - 1];
+      if (step === undefined) throw unexpected(requests.length, steps.length);
+      return play(step, request, signal);
+    },
+  };
+}
+
+function unexpected(asked: number, scriptedSteps: number): Error {
+  return modelFailed({
+    reason: `The scripted model was asked a ${asked}th time and has ${scriptedSteps} steps.`,
+    mend: 'Add a step to scriptedModel([…]), or find out why the run asks again.',
+    retryable: false,
+  });
+}
+
+async function* play(
+  step: ScriptStep,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ModelEvent[], void, void> {
+  step.expect?.(request);
+  if (step.until !== undefined) await step.until;
+  signal.throwIfAborted();
+  if (step.reasoning !== undefined) yield [{ type: 'reasoning', text: step.reasoning }];
+  for (const text of typeof step.text === 'string' ? [step.text] : (step.text ?? [])) {
+    yield [{ type: 'text', text }];
+    signal.throwIfAborted();
+  }
+  const calls = step.calls ?? [];
+  for (const [index, { name, input }] of calls.entries()) {
+    yield [
+      { type: 'tool-call-start', index, name, providerCallId: `call_${index}` },
+      {
+        type: 'tool-call-delta',
+        index,
+        delta: typeof input === 'string' ? input : JSON.stringify(input),
+      },
+    ];
+  }
+  if (step.error !== undefined) throw step.error;
+  yield [
+    {
+      type: 'finish',
+      reason: step.finish ?? (calls.length > 0 ? 'tool-calls' : 'stop'),
+      usage: step.usage ?? { inputTokens: 10, outputTokens: 5 },
+      model: 'scripted',
+    },
+  ];
+}
