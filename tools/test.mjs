@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 // The first stage installs: until it is done this file has nothing but Node.
@@ -64,7 +64,7 @@ function countTests(exitCode) {
   const unloaded = report.testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
   );
-  for (const { name } of unloaded) notes.push(`${name} did not load`);
+  for (const { name } of unloaded) notes.push(`${relative(ROOT, name)} did not load`);
   let failed = report.numFailedTests + unloaded.length;
   if (exitCode !== 0 && failed === 0) {
     failed = 1;

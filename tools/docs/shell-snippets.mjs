@@ -47,6 +47,7 @@ function copyOfClone(root) {
 
 function check(root) {
   const problems = strangerProblems(root);
+  const lines = [];
   const fences = fencesOf(readFileSync(join(root, 'README.md'), 'utf8')).filter(({ language }) =>
     SHELLS.has(language),
   );
@@ -57,10 +58,9 @@ function check(root) {
       const reason = attributes.get('reason');
       if (attributes.has('no-run')) {
         if (!reason) problems.push(`README.md:${line}: no-run needs reason="…".`);
-        else console.log(`shell-snippets: README.md:${line} is not run: ${reason}`);
+        else lines.push(`README.md:${line} is not run: ${reason}`);
         continue;
       }
-      console.log(`shell-snippets: README.md:${line} $ ${text.trim().replaceAll('\n', '; ')}`);
       const result = spawnSync('bash', ['-euo', 'pipefail', '-c', text], {
         cwd: copy,
         encoding: 'utf8',
@@ -68,6 +68,7 @@ function check(root) {
         timeout: TIMEOUT_MS,
       });
       ran += 1;
+      lines.push(`README.md:${line} $ ${text.trim().replaceAll('\n', '; ')}`);
       if (result.status !== 0) {
         problems.push(
           `README.md:${line} ended with ${result.status ?? result.signal}:\n${result.stdout}${result.stderr}`,
@@ -77,7 +78,7 @@ function check(root) {
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
-  return { problems, note: `${ran} shell snippets of the README ran in a fresh copy` };
+  return { problems, lines, note: `${ran} shell snippets of the README ran in a fresh copy` };
 }
 
 export const rule = {
