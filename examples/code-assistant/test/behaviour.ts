@@ -11,7 +11,7 @@ import {
   type RunHandle,
   textOf,
 } from '@hexagent/agent-core';
-import { memoryStore } from '@hexagent/agent-core/testing';
+import { memoryDurability, memoryStore } from '@hexagent/agent-core/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { localGit } from '../src/adapters/local-git.ts';
 import { localShell } from '../src/adapters/local-shell.ts';
@@ -20,7 +20,6 @@ import { Git } from '../src/ports/git.ts';
 import { Shell } from '../src/ports/shell.ts';
 import { Workspace } from '../src/ports/workspace.ts';
 import { aborted, call, gate, playedModel, text } from './played-model.ts';
-import { storePlugin } from './plugins.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export type Composed = { readonly app: App; readonly root: string; readonly store: DurableStore };
@@ -35,7 +34,7 @@ export async function composed(
   }: { readonly model: Plugin; readonly root?: string; readonly store?: DurableStore },
 ): Promise<Composed> {
   const app = await bootstrap({
-    plugins: [model, storePlugin(store)],
+    plugins: [model, memoryDurability(store)],
     provide: [
       bind(Workspace, localWorkspace(root)),
       bind(Shell, localShell(root)),

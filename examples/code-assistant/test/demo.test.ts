@@ -47,7 +47,7 @@ test(
       'I look for the place that defines `slugify`.',
       'I propose this change:',
       'is paused',
-      '$ hexagent waits list',
+      '$ hexagent --json waits list',
       'approval',
       '$ hexagent waits show',
       '"path": "src/slugify.ts"',
@@ -55,8 +55,8 @@ test(
       '$ hexagent waits approve',
       'creme-brulee',
       "+    .replace(/\\p{M}+/gu, '')",
-      'Writes before the approval: 0; after it: 1; after resuming once more: 1.',
-      '$ hexagent evidence',
+      'Writes before the approval: 0; after it: 1; resumed once more: 1.',
+      '$ hexagent --json evidence',
       /The chain of \d+ rows holds/,
       'Done in',
     ]);
@@ -82,7 +82,7 @@ test('runs the same agent on a server that speaks the OpenAI protocol', LIMIT, a
     `Model      scripted at ${model.url}`,
     'is paused',
     '$ hexagent waits approve',
-    'Writes before the approval: 0; after it: 1; after resuming once more: 1.',
+    'Writes before the approval: 0; after it: 1; resumed once more: 1.',
     /The chain of \d+ rows holds/,
   ]);
   expect(code).toBe(0);

@@ -9,7 +9,7 @@ import type { Terminal } from './terminal.ts';
 export interface HexagentCommand {
   /** Shows the command and its output; answers the exit code. */
   show(...args: readonly string[]): Promise<number>;
-  /** Answers what the command says with `--json`, and shows nothing. */
+  /** Shows the command, and answers the records that it writes with `--json`. */
   records(...args: readonly string[]): Promise<readonly JsonObject[]>;
 }
 
@@ -26,9 +26,11 @@ export function hexagentCommand({
 }): HexagentCommand {
   const program = programFile();
   const options = { cwd: folder, env: environment };
+  const typed = (args: readonly string[]): void =>
+    terminal.command(['hexagent', ...args].map(quoted).join(' '));
   return {
     show: async (...args) => {
-      terminal.command(['hexagent', ...args].map(quoted).join(' '));
+      typed(args);
       const child = spawn(process.execPath, [program, '--config', config, ...args], {
         ...options,
         // Notes and answer in one place, in the order in which they come.
@@ -39,6 +41,7 @@ export function hexagentCommand({
     },
 
     records: async (...args) => {
+      typed(['--json', ...args]);
       const child = spawn(process.execPath, [program, '--json', '--config', config, ...args], {
         ...options,
         stdio: ['ignore', 'pipe', 'inherit'],
