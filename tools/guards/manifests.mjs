@@ -1,50 +1,23 @@
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { tsImport } from 'tsx/esm/api';
 import { isFile, packagesOf } from './files.mjs';
-import { command } from './guard.mjs';
+import { command, WORKSPACE } from './guard.mjs';
 
-const isStrings = (value) =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string');
-
-/** What is wrong with a manifest, seen from its package. */
-function manifestProblems(manifest, packageJson) {
-  const problems = [];
-  const wants = (holds, sentence) => {
-    if (!holds) problems.push(sentence);
-  };
-  wants(
-    manifest.name === packageJson.name,
-    `name is "${manifest.name}", the package is "${packageJson.name}"`,
+/** The check that bootstrap runs, and that the manifest is its package's own. */
+function manifestProblems(manifest, { name, version }, checkManifest) {
+  const problems = checkManifest(manifest, { at: 'manifest' }).map(
+    ({ at, seen, mend }) => `${at} ${seen} ${mend}`,
   );
-  wants(
-    manifest.version === packageJson.version,
-    `version is "${manifest.version}", the package is "${packageJson.version}"`,
-  );
-  wants(manifest.contract === 1, `contract is ${manifest.contract}, the edition is 1`);
-  wants(isStrings(manifest.contributes), 'contributes is not a list of port ids');
-  wants(isStrings(manifest.requires), 'requires is not a list of port ids');
-  wants(
-    typeof manifest.options === 'object' && manifest.options?.type === 'object',
-    'options is not a JSON Schema of an object',
-  );
-  wants(
-    JSON.stringify(manifest) !== undefined &&
-      Object.values(manifest).every((value) => typeof value !== 'function'),
-    'it is not plain data',
-  );
+  for (const [field, wanted] of Object.entries({ name, version })) {
+    if (manifest[field] !== wanted) {
+      problems.push(`${field} is "${manifest[field]}", the package's is "${wanted}".`);
+    }
+  }
   return problems;
 }
 
-/** The core's own check, the one that bootstrap runs; a tree without agent-core has none. */
-async function coreCheck(root) {
-  const file = 'packages/agent-core/dist/bootstrap/check-manifest.js';
-  if (!isFile(root, file)) return () => [];
-  const { checkManifest } = await import(pathToFileURL(join(root, file)).href);
-  return (manifest) =>
-    checkManifest(manifest).map(({ at, seen, mend }) => `${at}: ${seen} ${mend}`);
-}
-
-async function problemsOf(root, { folder, manifest: packageJson }, check) {
+async function problemsOf(root, { folder, manifest: packageJson }, checkManifest) {
   const where = packageJson.hexagent?.plugin;
   if (typeof where !== 'string' || !where.includes('#')) {
     return [`${folder}/package.json has no "hexagent": { "plugin": "./dist/index.js#name" }.`];
@@ -57,8 +30,8 @@ async function problemsOf(root, { folder, manifest: packageJson }, check) {
   if (typeof manifest !== 'object' || manifest === null) {
     return [`${file} exports no plugin "${name}" with a manifest.`];
   }
-  return [...manifestProblems(manifest, packageJson), ...check(manifest)].map(
-    (problem) => `${folder}: the manifest of "${name}": ${problem}.`,
+  return manifestProblems(manifest, packageJson, checkManifest).map(
+    (problem) => `${folder}: the manifest of "${name}": ${problem}`,
   );
 }
 
@@ -66,12 +39,13 @@ export const rule = {
   name: 'manifests',
   help: "Each adapter's `hexagent` field loads, and its manifest passes the core's check and matches its package.",
   check: async (root) => {
-    const check = await coreCheck(root);
+    const core = join(WORKSPACE, 'packages/agent-core/src/bootstrap/check-manifest.ts');
+    const { checkManifest } = await tsImport(core, import.meta.url);
     const adapters = packagesOf(root).filter(({ folder }) => folder !== 'packages/agent-core');
     const problems = [];
     for (const adapter of adapters) {
       try {
-        problems.push(...(await problemsOf(root, adapter, check)));
+        problems.push(...(await problemsOf(root, adapter, checkManifest)));
       } catch (cause) {
         problems.push(`${adapter.folder}: its plugin does not load: ${cause.message}.`);
       }

@@ -268,19 +268,14 @@ describe('manifests', () => {
       'name is "@hexagent/agent-two"',
     ],
     ['another version', field, plugin({ ...manifest, version: '0.0.9' }), 'version is "0.0.9"'],
-    ['another edition', field, plugin({ ...manifest, contract: 2 }), 'contract is 2'],
+    ['another edition', field, plugin({ ...manifest, contract: 2 }), 'contract is edition 2'],
     [
       'ports that are no ids',
       field,
       plugin({ ...manifest, contributes: [1] }),
-      'contributes is not',
+      'contributes is [1]',
     ],
-    [
-      'options that are no schema',
-      field,
-      plugin({ ...manifest, options: undefined }),
-      'options is not',
-    ],
+    ['options that are no schema', field, plugin({ ...manifest, options: undefined }), 'options'],
   ])('refuses %s', async (_, packageJson, text, said) => {
     const { passes, output } = await manifests(packageJson, text);
     expect(passes).toBe(false);
