@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isExposed } from './exposure.ts';
-import { type FieldMark, MASKINGS, SENSITIVITIES } from './mark.ts';
+import { type FieldMark, type MASKINGS, SENSITIVITIES } from './mark.ts';
 import { maskOf } from './mask.ts';
 import { secretField, sensitiveField } from './sensitive.ts';
 
@@ -8,9 +8,22 @@ const shown = (value: Parameters<typeof maskOf>[0], masking: (typeof MASKINGS)[n
   maskOf(value, sensitiveField({ category: 'phone', masking }), 'salt');
 
 test('masks strings by the policy of their field, short ones among them', () => {
-  expect(['', 'abcd', 'abcde'].map((text) => shown(text, 'redact'))).toEqual(['[REDACTED]', '[REDACTED]', '[REDACTED]']);
-  expect(['', 'abcd', 'abcde'].map((text) => shown(text, 'last-four'))).toEqual(['[REDACTED]', '[REDACTED]', '***bcde']);
-  expect(['', 'a', 'ab', 'abc'].map((text) => shown(text, 'first-last'))).toEqual(['[REDACTED]', '[REDACTED]', 'a***b', 'a***c']);
+  expect(['', 'abcd', 'abcde'].map((text) => shown(text, 'redact'))).toEqual([
+    '[REDACTED]',
+    '[REDACTED]',
+    '[REDACTED]',
+  ]);
+  expect(['', 'abcd', 'abcde'].map((text) => shown(text, 'last-four'))).toEqual([
+    '[REDACTED]',
+    '[REDACTED]',
+    '***bcde',
+  ]);
+  expect(['', 'a', 'ab', 'abc'].map((text) => shown(text, 'first-last'))).toEqual([
+    '[REDACTED]',
+    '[REDACTED]',
+    'a***b',
+    'a***c',
+  ]);
   expect(shown('👍xyz👎', 'first-last')).toBe('👍***👎');
 });
 
@@ -33,16 +46,26 @@ test('hashes with a salt: the same value looks the same, and a dictionary does n
 });
 
 test('gives a reference where only a reference may stand', () => {
-  const labelled = sensitiveField({ category: 'email', redaction: 'reference-only', label: 'customer' });
+  const labelled = sensitiveField({
+    category: 'email',
+    redaction: 'reference-only',
+    label: 'customer',
+  });
   expect(maskOf('a@b.c', labelled, 's')).toMatch(/^\[REFERENCE:customer:[0-9a-f]{12}\]$/);
-  const plain = sensitiveField({ category: 'email', masking: 'last-four', redaction: 'reference-only' });
+  const plain = sensitiveField({
+    category: 'email',
+    masking: 'last-four',
+    redaction: 'reference-only',
+  });
   expect(maskOf('a@b.c', plain, 's')).toMatch(/^\[REFERENCE:email:[0-9a-f]{12}\]$/);
 });
 
 test('derives nothing from a secret', () => {
   expect(maskOf('hunter2', secretField())).toBe('[SECRET]');
   expect(maskOf('hunter2', secretField({ label: 'database' }))).toBe('[SECRET:database]');
-  expect(maskOf('hunter2', secretField({ label: 'database', redaction: 'redact' }))).toBe('[SECRET]');
+  expect(maskOf('hunter2', secretField({ label: 'database', redaction: 'redact' }))).toBe(
+    '[SECRET]',
+  );
 });
 
 test('shows a field by its sensitivity and the policy, and a secret never', () => {

@@ -28,9 +28,15 @@ test('does nothing until it has learnt something', () => {
 test('masks a learnt value wherever it stands', () => {
   const guard = valueGuard();
   guard.learn({ email: 'ann@example.com' }, [EMAIL]);
-  expect(guard.text('Wrote to ann@example.com, ann@example.com.')).toBe('Wrote to [REDACTED], [REDACTED].');
-  expect(guard.json({ to: 'ann@example.com', n: 1, list: ['x', { 'ann@example.com': true }] })).toEqual({
-    to: '[REDACTED]', n: 1, list: ['x', { '[REDACTED]': true }],
+  expect(guard.text('Wrote to ann@example.com, ann@example.com.')).toBe(
+    'Wrote to [REDACTED], [REDACTED].',
+  );
+  expect(
+    guard.json({ to: 'ann@example.com', n: 1, list: ['x', { 'ann@example.com': true }] }),
+  ).toEqual({
+    to: '[REDACTED]',
+    n: 1,
+    list: ['x', { '[REDACTED]': true }],
   });
 });
 
@@ -44,13 +50,18 @@ test('answers the very same value when it holds nothing learnt', () => {
 test('learns list items, members of maps, and everything in what is marked as a whole', () => {
   const guard = valueGuard();
   const field = secretField();
-  guard.learn({ list: ['value-one'], map: { k: 'value-two' }, whole: { a: ['value-three', 98765], b: null } }, [
-    { path: ['list', '*'], field },
-    { path: ['map', '*'], field },
-    { path: ['whole'], field },
-    { path: ['map', 'k', 'deeper'], field },
-  ]);
-  expect(guard.text('value-one value-two value-three 98765')).toBe('[SECRET] [SECRET] [SECRET] [SECRET]');
+  guard.learn(
+    { list: ['value-one'], map: { k: 'value-two' }, whole: { a: ['value-three', 98765], b: null } },
+    [
+      { path: ['list', '*'], field },
+      { path: ['map', '*'], field },
+      { path: ['whole'], field },
+      { path: ['map', 'k', 'deeper'], field },
+    ],
+  );
+  expect(guard.text('value-one value-two value-three 98765')).toBe(
+    '[SECRET] [SECRET] [SECRET] [SECRET]',
+  );
 });
 
 test('does not learn what the policy shows, nor what is nothing to hide', () => {
@@ -64,20 +75,29 @@ test('does not learn what the policy shows, nor what is nothing to hide', () => 
 
 test('masks by the policy of the field', () => {
   const guard = valueGuard();
-  guard.learn('4111111111111111', [{ path: [], field: sensitiveField({ category: 'account-id', masking: 'last-four' }) }]);
+  guard.learn('4111111111111111', [
+    { path: [], field: sensitiveField({ category: 'account-id', masking: 'last-four' }) },
+  ]);
   expect(guard.text('Card 4111111111111111.')).toBe('Card ***1111.');
 });
 
 test('finds a value inside JSON text, escaped once and twice, and percent-encoded', () => {
   const secret = 'pa"ss\\wörd\n';
   const guard = knowing(secret);
-  const once = JSON.stringify({ password: secret });
+  const once = JSON.stringify({ login: secret });
   const ascii = once.replace('ö', '\\u00f6');
-  for (const text of [secret, once, JSON.stringify(once), ascii, JSON.stringify(ascii), `https://x.example/?p=${encodeURIComponent(secret)}`]) {
+  for (const text of [
+    secret,
+    once,
+    JSON.stringify(once),
+    ascii,
+    JSON.stringify(ascii),
+    `https://x.example/?p=${encodeURIComponent(secret)}`,
+  ]) {
     expect(guard.text(`<${text}>`)).not.toMatch(/ss.*rd/);
     expect(guard.text(`<${text}>`)).toContain('[SECRET]');
   }
-  expect(guard.json({ body: once })).toEqual({ body: '{"password":"[SECRET]"}' });
+  expect(guard.json({ body: once })).toEqual({ body: '{"login":"[SECRET]"}' });
 });
 
 test('masks a short value only where it is a whole one', () => {
@@ -86,7 +106,12 @@ test('masks a short value only where it is a whole one', () => {
   guard.learn({ email: 42 }, [EMAIL]);
   expect(guard.text('abc')).toBe('[REDACTED]');
   expect(guard.text('abcd 42')).toBe('abcd 42');
-  expect(guard.json({ a: 'abc', b: 'x abc', c: 42, d: 421 })).toEqual({ a: '[REDACTED]', b: 'x abc', c: '[REDACTED]', d: 421 });
+  expect(guard.json({ a: 'abc', b: 'x abc', c: 42, d: 421 })).toEqual({
+    a: '[REDACTED]',
+    b: 'x abc',
+    c: '[REDACTED]',
+    d: 421,
+  });
 });
 
 test('takes a number inside a longer number for another one', () => {
@@ -104,7 +129,10 @@ test('leaves no end standing when two values overlap, and takes the longer of tw
 
 test('keeps two members whose keys look alike once they are masked', () => {
   const guard = knowing('first-key', 'other-key');
-  expect(guard.json({ 'first-key': 1, 'other-key': 2 })).toEqual({ '[SECRET]': 1, '[SECRET]#2': 2 });
+  expect(guard.json({ 'first-key': 1, 'other-key': 2 })).toEqual({
+    '[SECRET]': 1,
+    '[SECRET]#2': 2,
+  });
 });
 
 test('copes with half a surrogate pair', () => {
@@ -122,22 +150,46 @@ test('masks the contents of an event, and none of its own words', () => {
   const learnt: Mark = { path: [], field: secretField() };
   guard.learn(88888, [learnt]);
   const event = {
-    type: 'tool-call-result', callId: 'r12345.1.0', toolName: 'tool', outcome: 'ok', signalSeq: 88888,
-    content: [{ type: 'text', text: 'the result' }, { type: 'data', data: { type: 'text', n: 88888 } }, { type: 'media', mediaType: 'text/plain', source: { kind: 'url', url: 'https://x/77777' } }],
+    type: 'tool-call-result',
+    callId: 'r12345.1.0',
+    toolName: 'tool',
+    outcome: 'ok',
+    signalSeq: 88888,
+    content: [
+      { type: 'text', text: 'the result' },
+      { type: 'data', data: { type: 'text', n: 88888 } },
+      { type: 'media', mediaType: 'text/plain', source: { kind: 'url', url: 'https://x/77777' } },
+    ],
   };
   expect(guard.contents(event)).toEqual({
     ...event,
     content: [
       { type: 'text', text: 'the [SECRET]' },
       { type: 'data', data: { type: '[SECRET]', n: '[SECRET]' } },
-      { type: 'media', mediaType: 'text/plain', source: { kind: 'url', url: 'https://x/[SECRET]' } },
+      {
+        type: 'media',
+        mediaType: 'text/plain',
+        source: { kind: 'url', url: 'https://x/[SECRET]' },
+      },
     ],
   });
-  expect(guard.contents({ type: 'run-finished', outcome: { kind: 'failed', error: { code: 'TOOL_FAILED', message: 'no result', mend: 'x' } } })).toEqual({
-    type: 'run-finished', outcome: { kind: 'failed', error: { code: 'TOOL_FAILED', message: 'no [SECRET]', mend: 'x' } },
+  expect(
+    guard.contents({
+      type: 'run-finished',
+      outcome: { kind: 'failed', error: { code: 'TOOL_FAILED', message: 'no result', mend: 'x' } },
+    }),
+  ).toEqual({
+    type: 'run-finished',
+    outcome: { kind: 'failed', error: { code: 'TOOL_FAILED', message: 'no [SECRET]', mend: 'x' } },
   });
-  expect(guard.contents({ type: 'run-paused', waits: [{ id: 'r12345.w1', kind: 'approval', prompt: { tool: 'a result' } }, null] })).toEqual({
-    type: 'run-paused', waits: [{ id: 'r12345.w1', kind: 'approval', prompt: { '[SECRET]': 'a [SECRET]' } }, null],
+  expect(
+    guard.contents({
+      type: 'run-paused',
+      waits: [{ id: 'r12345.w1', kind: 'approval', prompt: { tool: 'a result' } }, null],
+    }),
+  ).toEqual({
+    type: 'run-paused',
+    waits: [{ id: 'r12345.w1', kind: 'approval', prompt: { '[SECRET]': 'a [SECRET]' } }, null],
   });
 });
 
@@ -155,9 +207,14 @@ test('waits for the digit that would make a number another one', () => {
   const guard = valueGuard();
   guard.learn({ email: 12345 }, [EMAIL]);
   const stream = guard.stream();
-  expect([stream.push('a 12345'), stream.push('6 b'), stream.push(' 12345'), stream.push(' c'), stream.push('9'), stream.push('12345 ')]).toEqual([
-    'a ', '123456 b', ' ', '[REDACTED] c', '9', '12345 ',
-  ]);
+  expect([
+    stream.push('a 12345'),
+    stream.push('6 b'),
+    stream.push(' 12345'),
+    stream.push(' c'),
+    stream.push('9'),
+    stream.push('12345 '),
+  ]).toEqual(['a ', '123456 b', ' ', '[REDACTED] c', '9', '12345 ']);
   expect(stream.push('12345')).toBe('');
   expect(stream.end()).toBe('[REDACTED]');
 });
@@ -172,14 +229,24 @@ test('holds a found value back while a longer one may still come', () => {
 });
 
 test('shows the same whether a text comes whole or in any pieces', () => {
-  const letters = fc.string({ unit: fc.constantFrom('a', 'b', '1', '2', '-'), minLength: 4, maxLength: 7 });
+  const letters = fc.string({
+    unit: fc.constantFrom('a', 'b', '1', '2', '-'),
+    minLength: 4,
+    maxLength: 7,
+  });
   fc.assert(
-    fc.property(fc.array(letters, { minLength: 1, maxLength: 4 }), fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '1', '2', '-'), maxLength: 6 }), { maxLength: 12 }), (secrets, pieces) => {
-      const guard = knowing(...secrets);
-      const stream = guard.stream();
-      const shown = pieces.map((piece) => stream.push(piece)).join('') + stream.end();
-      expect(shown).toBe(guard.text(pieces.join('')));
-    }),
+    fc.property(
+      fc.array(letters, { minLength: 1, maxLength: 4 }),
+      fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '1', '2', '-'), maxLength: 6 }), {
+        maxLength: 12,
+      }),
+      (secrets, pieces) => {
+        const guard = knowing(...secrets);
+        const stream = guard.stream();
+        const shown = pieces.map((piece) => stream.push(piece)).join('') + stream.end();
+        expect(shown).toBe(guard.text(pieces.join('')));
+      },
+    ),
     { numRuns: 2000 },
   );
 });
@@ -189,7 +256,11 @@ test('leaves no trace of a learnt value in any JSON', () => {
   fc.assert(
     fc.property(word, fc.jsonValue(), (secret, value) => {
       const guard = knowing(secret);
-      const sink: JsonValue = { text: `x${secret}y`, nested: JSON.stringify({ secret }), value: value as JsonValue };
+      const sink: JsonValue = {
+        text: `x${secret}y`,
+        nested: JSON.stringify({ secret }),
+        value: value as JsonValue,
+      };
       const shown = guard.json(sink) as { text: string; nested: string };
       if (!'[SECRET]x{"secret":"[SECRET]"}y'.includes(secret)) {
         expect(shown.text.includes(secret)).toBe(false);

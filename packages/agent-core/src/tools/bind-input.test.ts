@@ -5,7 +5,11 @@ import { bindInputOf } from './bind-input.ts';
 const compiled = compileSchema(
   {
     type: 'object',
-    properties: { path: { type: 'string' }, limit: { type: 'integer', default: 10 }, deep: { type: 'boolean' } },
+    properties: {
+      path: { type: 'string' },
+      limit: { type: 'integer', default: 10 },
+      deep: { type: 'boolean' },
+    },
     required: ['path'],
     additionalProperties: false,
   },
@@ -26,18 +30,33 @@ test('takes the flat object, with defaults', () => {
 });
 
 test('takes args and kwargs, for a tool that declares positions', () => {
-  expect(structured({ args: ['a', 5], kwargs: { deep: true } })).toEqual({ ok: true, input: { path: 'a', limit: 5, deep: true } });
+  expect(structured({ args: ['a', 5], kwargs: { deep: true } })).toEqual({
+    ok: true,
+    input: { path: 'a', limit: 5, deep: true },
+  });
   expect(structured({ args: ['a'] })).toEqual({ ok: true, input: { path: 'a', limit: 10 } });
-  expect(structured({ kwargs: { path: 'a' } })).toEqual({ ok: true, input: { path: 'a', limit: 10 } });
-  expect(problems({ args: ['a'] }, flat)).toEqual(['path is missing', 'args is not a known property; known: path, limit, deep']);
+  expect(structured({ kwargs: { path: 'a' } })).toEqual({
+    ok: true,
+    input: { path: 'a', limit: 10 },
+  });
+  expect(problems({ args: ['a'] }, flat)).toEqual([
+    'path is missing',
+    'args is not a known property; known: path, limit, deep',
+  ]);
 });
 
 test('refuses what is missing, unknown, given twice or too much', () => {
   expect(problems({})).toEqual(['path is missing']);
-  expect(problems({ path: 'a', other: 1 })).toEqual(['other is not a known property; known: path, limit, deep']);
+  expect(problems({ path: 'a', other: 1 })).toEqual([
+    'other is not a known property; known: path, limit, deep',
+  ]);
   expect(problems({ args: [], kwargs: {} })).toEqual(['path is missing']);
-  expect(problems({ args: ['a'], kwargs: { path: 'b' } })).toEqual(['path is given twice: in args and in kwargs']);
-  expect(problems({ args: ['a', 1, true] })).toEqual(['args has 3 values, but only 2 can be given by position: path, limit']);
+  expect(problems({ args: ['a'], kwargs: { path: 'b' } })).toEqual([
+    'path is given twice: in args and in kwargs',
+  ]);
+  expect(problems({ args: ['a', 1, true] })).toEqual([
+    'args has 3 values, but only 2 can be given by position: path, limit',
+  ]);
   expect(problems({ args: [1] })).toEqual(['path must be a string, is a number']);
 });
 
@@ -47,11 +66,15 @@ test('refuses args and kwargs of the wrong kind, and direct members beside them'
     'args must be a list',
     'kwargs must be an object',
   ]);
-  expect(problems({ args: ['a'], path: 'a' })).toEqual(['beside args and kwargs nothing else may stand; found: path']);
+  expect(problems({ args: ['a'], path: 'a' })).toEqual([
+    'beside args and kwargs nothing else may stand; found: path',
+  ]);
 });
 
 test('does not fall for a keyword that is called __proto__', () => {
-  expect(problems(JSON.parse('{"kwargs":{"path":"a","__proto__":{"x":1}}}'))).toEqual(['__proto__ is not a known property; known: path, limit, deep']);
+  expect(problems(JSON.parse('{"kwargs":{"path":"a","__proto__":{"x":1}}}'))).toEqual([
+    '__proto__ is not a known property; known: path, limit, deep',
+  ]);
 });
 
 test('keeps what was sent when the check makes something else of it', () => {

@@ -6,16 +6,31 @@ import { effects } from './effects.ts';
 import type { Tool } from './tool.ts';
 
 const named = (name: string, more: object = {}): Tool =>
-  defineTool({ name, description: `Does ${name}.`, input: Type.Object({}), effects: effects.readOnly(), execute: () => 1, ...more });
+  defineTool({
+    name,
+    description: `Does ${name}.`,
+    input: Type.Object({}),
+    effects: effects.readOnly(),
+    execute: () => 1,
+    ...more,
+  });
 
 test('lists tools in the order of their names, whatever order they came in', () => {
-  const tools = [named('b'), named('a'), clientTool({ name: 'c', description: 'C.', input: Type.Object({}) })];
+  const tools = [
+    named('b'),
+    named('a'),
+    clientTool({ name: 'c', description: 'C.', input: Type.Object({}) }),
+  ];
   const one = toolCatalogue(tools, 'x');
   const other = toolCatalogue([...tools].reverse(), 'x');
   if (!one.ok || !other.ok) throw new Error('no catalogue');
   expect(one.catalogue.names).toEqual(['a', 'b', 'c']);
   expect(other.catalogue.modelTools).toEqual(one.catalogue.modelTools);
-  expect(one.catalogue.modelTools[0]).toEqual({ name: 'a', description: 'Does a.', parameters: { type: 'object', properties: {}, additionalProperties: false } });
+  expect(one.catalogue.modelTools[0]).toEqual({
+    name: 'a',
+    description: 'Does a.',
+    parameters: { type: 'object', properties: {}, additionalProperties: false },
+  });
   expect(one.catalogue.tools.map(({ runs }) => runs)).toEqual(['here', 'here', 'client']);
   expect(one.catalogue.get('b')).toBe(tools[0]);
   expect(one.catalogue.get('toString')).toBeUndefined();
@@ -27,7 +42,17 @@ test('is empty when there are no tools', () => {
 });
 
 test('names every collision, and what is no tool', () => {
-  const reading = toolCatalogue([named('a'), named('b'), named('a'), {} as Tool, undefined as never, { definition: {} } as Tool], 'defineAgent("x").tools');
+  const reading = toolCatalogue(
+    [
+      named('a'),
+      named('b'),
+      named('a'),
+      {} as Tool,
+      undefined as never,
+      { definition: {} } as Tool,
+    ],
+    'defineAgent("x").tools',
+  );
   expect(!reading.ok && reading.problems.map(({ at, seen }) => `${at} ${seen}`)).toEqual([
     'defineAgent("x").tools[2] is a second tool named "a".',
     'defineAgent("x").tools[3] is not a tool.',

@@ -5,9 +5,8 @@ import type { StandardSchemaV1 } from '../base/schema-types.ts';
 import { sensitive } from '../guard/sensitive.ts';
 import type { ToolContext } from '../vocabulary/run-context.ts';
 import { clientTool, defineTool } from './define-tool.ts';
-import { effects } from './effects.ts';
 import { detachedContext } from './detached-context.ts';
-import type { ToolSpec } from './tool.ts';
+import { effects } from './effects.ts';
 
 const context: ToolContext<never> = detachedContext('test', { deps: {} }) as ToolContext<never>;
 
@@ -46,8 +45,16 @@ test('derives everything that the framework reads', () => {
     additionalProperties: false,
   });
   expect(bindInput({ a: 1 })).toEqual({ ok: true, input: { a: 1, b: 1 } });
-  expect(bindInput({ a: 1, c: 1 })).toEqual({ ok: false, problems: ['c is not a known property; known: a, b'] });
-  expect([add.name, add.runs, add.needs, Object.isFrozen(add)]).toEqual(['math.add', 'here', {}, true]);
+  expect(bindInput({ a: 1, c: 1 })).toEqual({
+    ok: false,
+    problems: ['c is not a known property; known: a, b'],
+  });
+  expect([add.name, add.runs, add.needs, Object.isFrozen(add)]).toEqual([
+    'math.add',
+    'here',
+    {},
+    true,
+  ]);
   expect(add.execute({ a: 1, b: 2 }, context)).toBe(3);
 });
 
@@ -76,15 +83,30 @@ test('keeps what the author says', () => {
   });
   const { definition } = tool;
   expect(definition).toMatchObject({
-    approval: 'not-required', requiresApproval: false, resume: 'retry', onReject: 'fail', onError: 'fail', permissions: ['orders.write'],
-    evidence: 'summary', concurrent: true, positional: ['who'], timeoutMs: 1000, maxResultBytes: 10,
+    approval: 'not-required',
+    requiresApproval: false,
+    resume: 'retry',
+    onReject: 'fail',
+    onError: 'fail',
+    permissions: ['orders.write'],
+    evidence: 'summary',
+    concurrent: true,
+    positional: ['who'],
+    timeoutMs: 1000,
+    maxResultBytes: 10,
     risk: ['write', 'side-effect', 'network'],
   });
   expect(definition.inputMarks.map(({ path }) => path)).toEqual([['who']]);
   expect(definition.outputMarks.map(({ path }) => path)).toEqual([['email']]);
   expect(definition.checkOutput?.({ email: 1 }).ok).toBe(false);
   expect(definition.bindInput({ args: ['Ann'] })).toEqual({ ok: true, input: { who: 'Ann' } });
-  expect(definition.resumeCall?.({ who: 'Ann' } as never, { carry: 7, resolution: { kind: 'expired' } }, context as never)).toEqual(['Ann', 7]);
+  expect(
+    definition.resumeCall?.(
+      { who: 'Ann' } as never,
+      { carry: 7, resolution: { kind: 'expired' } },
+      context as never,
+    ),
+  ).toEqual(['Ann', 7]);
   expect(tool.needs).toEqual({ clock: Clock });
 });
 
@@ -95,9 +117,21 @@ test('names every problem of a definition at once: the tool, the field, the valu
     input: Type.Intersect([Type.Object({})]),
     output: { type: 'strnig' },
     effects: { access: 'all', externality: 'local', destructive: 'no', network: false },
-    idempotency: 'maybe', approval: 'ask', evidence: 'some', onReject: 'stop', onError: 'stop',
-    permissions: ['a', 'a'], concurrent: 1, positional: [''], needs: { x: 1 },
-    timeoutMs: 0, maxResultBytes: 1.5, execute: 'run', resume: 1, reconcile: 1n, retries: 3,
+    idempotency: 'maybe',
+    approval: 'ask',
+    evidence: 'some',
+    onReject: 'stop',
+    onError: 'stop',
+    permissions: ['a', 'a'],
+    concurrent: 1,
+    positional: [''],
+    needs: { x: 1 },
+    timeoutMs: 0,
+    maxResultBytes: 1.5,
+    execute: 'run',
+    resume: 1,
+    reconcile: 1n,
+    retries: 3,
   };
   expect(() => defineTool(wrong as never)).toThrowErrorMatchingInlineSnapshot(`
     [AgentError: defineTool("no spaces") has 21 problems:
@@ -127,35 +161,55 @@ test('names every problem of a definition at once: the tool, the field, the valu
 
 test('says what is missing from an empty definition', () => {
   for (const nothing of [{}, undefined, null, 7]) {
-    expect(() => defineTool(nothing as never)).toThrow(/name: is missing[^]*description: is missing[^]*input: is missing[^]*execute: is missing[^]*effects: is missing/);
+    expect(() => defineTool(nothing as never)).toThrow(
+      /name: is missing[\s\S]*description: is missing[\s\S]*input: is missing[\s\S]*execute: is missing[\s\S]*effects: is missing/,
+    );
   }
 });
 
-const spec: ToolSpec<ReturnType<typeof Type.Object>, Record<never, never>, undefined> = {
-  name: 'x', description: 'X.', input: Type.Object({}), effects: effects.readOnly(), execute: () => 1,
+const spec = {
+  name: 'x',
+  description: 'X.',
+  input: Type.Object({}),
+  effects: effects.readOnly(),
+  execute: () => 1,
 };
 
 test('takes one object and nothing else', () => {
-  expect(() => defineTool({ ...spec, input: Type.String() })).toThrow('has the type "string". A tool takes one object');
-  expect(() => defineTool({ ...spec, input: Type.Union([Type.Object({})]) })).toThrow('has the type "none"');
+  expect(() => defineTool({ ...spec, input: Type.String() })).toThrow(
+    'has the type "string". A tool takes one object',
+  );
+  expect(() => defineTool({ ...spec, input: Type.Union([Type.Object({})]) })).toThrow(
+    'has the type "none"',
+  );
 });
 
 test('knows the positional names from the input, and refuses what would be ambiguous', () => {
   const input = Type.Object({ a: Type.String(), args: Type.String() });
-  expect(() => defineTool({ ...spec, input, positional: ['a', 'b'] as never })).toThrow(/names "b", which the input does not have[^]*cannot be told from the input's own property "args"/);
-  expect(() => defineTool({ ...spec, input: { type: 'object' }, positional: ['a'] as never })).toThrow('Use names of the input: none.');
+  expect(() => defineTool({ ...spec, input, positional: ['a', 'b'] as never })).toThrow(
+    /names "b", which the input does not have[\s\S]*cannot be told from the input's own property "args"/,
+  );
+  expect(() =>
+    defineTool({ ...spec, input: { type: 'object' }, positional: ['a'] as never }),
+  ).toThrow('Use names of the input: none.');
   expect(() => defineTool({ ...spec, positional: 'a' as never })).toThrow('positional: is "a"');
 });
 
 test('accepts an output schema and refuses a broken one', () => {
-  expect(defineTool({ ...spec, output: Type.Number() }).definition.outputSchema).toEqual({ type: 'number' });
+  expect(defineTool({ ...spec, output: Type.Number() }).definition.outputSchema).toEqual({
+    type: 'number',
+  });
   expect(() => defineTool({ ...spec, output: Type.Never() })).toThrow('output.not');
 });
 
 test('writes a value that JSON cannot show', () => {
   expect(() => defineTool({ ...spec, timeoutMs: 1n as never })).toThrow('timeoutMs: is a bigint');
-  expect(() => defineTool({ ...spec, approval: Symbol('x') as never })).toThrow('approval: is Symbol(x)');
-  expect(() => defineTool({ ...spec, approval: (() => 1) as never })).toThrow('approval: is a function');
+  expect(() => defineTool({ ...spec, approval: Symbol('x') as never })).toThrow(
+    'approval: is Symbol(x)',
+  );
+  expect(() => defineTool({ ...spec, approval: (() => 1) as never })).toThrow(
+    'approval: is a function',
+  );
 });
 
 test('gives a tool what its schema library makes of the input, and keeps what was sent', async () => {
@@ -165,9 +219,13 @@ test('gives a tool what its schema library makes of the input, and keeps what wa
       vendor: 'acme',
       validate: (value: unknown) => {
         const { on } = value as { on?: string };
-        return typeof on === 'string' ? { value: { on: new Date(on) } } : { issues: [{ message: 'on must be a date', path: ['on'] }] };
+        return typeof on === 'string'
+          ? { value: { on: new Date(on) } }
+          : { issues: [{ message: 'on must be a date', path: ['on'] }] };
       },
-      jsonSchema: { input: () => ({ type: 'object', properties: { on: { type: 'string', format: 'date' } } }) },
+      jsonSchema: {
+        input: () => ({ type: 'object', properties: { on: { type: 'string', format: 'date' } } }),
+      },
     },
   } as unknown as StandardSchemaV1<{ on: string }, { on: Date }>;
   const tool = defineTool({
@@ -182,17 +240,39 @@ test('gives a tool what its schema library makes of the input, and keeps what wa
   expect(tool.definition.bindInput(input)).toEqual({ ok: true, input: { on: '2024-05-06' } });
   expect(tool.definition.bindInput({})).toEqual({ ok: false, problems: ['on: on must be a date'] });
   expect(tool.execute(input, context)).toBe(2024);
-  expect(tool.definition.resumeCall?.(input, { carry: null, resolution: { kind: 'expired' } }, context as never)).toBe(4);
-  expect(await tool.definition.reconcile?.(input, context as never)).toEqual({ kind: 'committed', result: 6 });
-  expect(() => tool.execute({} as never, context)).toThrow('The input of "x" does not fit: on: on must be a date.');
+  expect(
+    tool.definition.resumeCall?.(
+      input,
+      { carry: null, resolution: { kind: 'expired' } },
+      context as never,
+    ),
+  ).toBe(4);
+  expect(await tool.definition.reconcile?.(input, context as never)).toEqual({
+    kind: 'committed',
+    result: 6,
+  });
+  expect(() => tool.execute({} as never, context)).toThrow(
+    'The input of "x" does not fit: on: on must be a date.',
+  );
 });
 
 test('defines a tool that the client runs', () => {
-  const tool = clientTool({ name: 'ui.confirm', description: 'Asks the user.', input: Type.Object({ question: Type.String() }) });
+  const tool = clientTool({
+    name: 'ui.confirm',
+    description: 'Asks the user.',
+    input: Type.Object({ question: Type.String() }),
+  });
   expect(tool.runs).toBe('client');
-  expect(tool.definition).toMatchObject({ requiresApproval: false, approval: 'not-required', resume: 'ask', risk: ['side-effect'] });
+  expect(tool.definition).toMatchObject({
+    requiresApproval: false,
+    approval: 'not-required',
+    resume: 'ask',
+    risk: ['side-effect'],
+  });
   expect(tool.definition.bindInput({ question: 1 }).ok).toBe(false);
   expect(() => tool.execute({ question: 'x' }, context)).toThrow('it runs at the client, not here');
-  expect(() => clientTool({ name: '', description: '', input: { oneOf: [] } })).toThrow(/3 problems/);
+  expect(() => clientTool({ name: '', description: '', input: { oneOf: [] } })).toThrow(
+    /3 problems/,
+  );
   expect(() => clientTool(undefined as never)).toThrow('clientTool("undefined")');
 });

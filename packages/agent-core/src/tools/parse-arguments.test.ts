@@ -4,7 +4,7 @@ import { parseArguments } from './parse-arguments.ts';
 
 test('reads an object, and nothing as no arguments', () => {
   expect(parseArguments('{"a":1}')).toEqual({ ok: true, payload: { a: 1 } });
-  for (const nothing of ['', ' \n\t', 'null', ' null ', '""', '" "', '"null"']) {
+  for (const nothing of ['', ' \n\t', 'null', ' null ']) {
     expect(parseArguments(nothing)).toEqual({ ok: true, payload: {} });
   }
 });
@@ -19,20 +19,33 @@ test('refuses what is no object, without quoting it', () => {
     const parsed = parseArguments(text);
     return parsed.ok ? '' : parsed.problem;
   };
-  expect(problem('[1]')).toBe('The arguments are a list, not an object. Send one complete JSON object.');
+  expect(problem('[1]')).toBe(
+    'The arguments are a list, not an object. Send one complete JSON object.',
+  );
   expect(problem('7')).toContain('are a number');
   expect(problem('true')).toContain('are a boolean');
-  expect(problem('"hunter2"')).toBe('The arguments are a JSON text, not an object. Send one complete JSON object.');
+  expect(problem('""')).toContain('are a JSON text');
+  expect(problem('"hunter2"')).toBe(
+    'The arguments are a JSON text, not an object. Send one complete JSON object.',
+  );
   expect(problem('"[1]"')).toContain('are a JSON text');
-  expect(problem('{"a": hunter2}')).toBe('The arguments are not complete, valid JSON (14 characters). Send one complete JSON object.');
-  expect(problem(`{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`)).toContain('nest deeper than 200 levels');
+  expect(problem('{"a": hunter2}')).toBe(
+    'The arguments are not complete, valid JSON (14 characters). Send one complete JSON object.',
+  );
+  expect(problem(`{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`)).toContain(
+    'nest deeper than 200 levels',
+  );
 });
 
 test('never repairs what is cut off', () => {
   fc.assert(
-    fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), (payload, cut) => {
-      const text = JSON.stringify(payload);
-      expect(parseArguments(text.slice(0, 1 + (cut % (text.length - 1)))).ok).toBe(false);
-    }),
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }),
+      fc.nat(),
+      (payload, cut) => {
+        const text = JSON.stringify(payload);
+        expect(parseArguments(text.slice(0, 1 + (cut % (text.length - 1)))).ok).toBe(false);
+      },
+    ),
   );
 });
