@@ -8,12 +8,25 @@ import { storeContract } from './store-contract.ts';
 function subject(): StoreSubject {
   const clock = fakeClock();
   const state = memoryState(clock);
+  const store = storeOver(state);
+  let lock = Promise.resolve();
+  const commit: typeof store.ownership.commit = async (...sent) => {
+    await lock;
+    return store.ownership.commit(...sent);
+  };
   return {
-    store: storeOver(state),
+    store: { ...store, ownership: { ...store.ownership, commit } },
     tenant: 'kit',
     capabilities: storeCapabilities,
     advance: clock.advance,
     another: async () => storeOver(state),
+    hold: async () => {
+      let unlock = (): void => {};
+      lock = new Promise((resolve) => {
+        unlock = resolve;
+      });
+      return async () => unlock();
+    },
   };
 }
 

@@ -13,9 +13,6 @@ import { reading } from './store-contract/reading.ts';
 import { releasing } from './store-contract/releasing.ts';
 import { remembering } from './store-contract/remembering.ts';
 import { resolving } from './store-contract/resolving.ts';
-
-export type { StoreSubject } from './store-contract/store-subject.ts';
-
 import type { StoreSubject } from './store-contract/store-subject.ts';
 import { superseding } from './store-contract/superseding.ts';
 import { valuing } from './store-contract/valuing.ts';

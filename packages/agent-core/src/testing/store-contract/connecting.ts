@@ -1,8 +1,14 @@
+import { systemClock } from '../../base/clock.ts';
 import type { Rule } from '../rule.ts';
 import { ensure, present, same } from './assert.ts';
 import { ending, eventRow, inStatus, message, pausing, question, waitIdFor } from './samples.ts';
 import { recordOf, storeRule, unchanged } from './store-bench.ts';
 import type { StoreSubject } from './store-subject.ts';
+
+/** Milliseconds, and how many of them are measured. */
+const TICK = 10;
+const TICKS = 15;
+const LONGEST_STOP = 50;
 
 const needs = { needs: 'second-connection' } as const;
 
@@ -86,6 +92,7 @@ export const connecting: readonly Rule<StoreSubject>[] = [
       for (let round = 0; round < 6; round += 1) {
         const run = bench.run();
         await bench.create(run);
+        present(await other.store.records.head(run.runId, other.stop), 'the run, over there');
         const leases = await Promise.all(
           [bench, other].map((side, n) => side.claim(run.runId, { owner: `owner ${n}` })),
         );
@@ -121,5 +128,28 @@ export const connecting: readonly Rule<StoreSubject>[] = [
       }
     },
     needs,
+  ),
+  storeRule(
+    'a commit that waits for a lock does not stop the process',
+    async (bench) => {
+      const { run, lease } = await bench.started();
+      const release = await bench.hold();
+      const gaps: number[] = [];
+      let last = systemClock.monotonic();
+      const commit = bench.commit(lease, { runs: [inStatus(run, 'active')] });
+      commit.catch(() => {});
+      while (gaps.length < TICKS) {
+        await systemClock.sleep(TICK, bench.stop);
+        const now = systemClock.monotonic();
+        gaps.push(now - last);
+        last = now;
+      }
+      await release();
+      same((await commit).kind, 'committed', 'the commit, once the lock is free');
+      // The middle one: a machine that is busy with something else delays a few of them.
+      const gap = gaps.sort((left, right) => left - right)[TICKS >> 1] ?? 0;
+      ensure(gap < LONGEST_STOP, `a timer of ${TICK} ms fires in time meanwhile, in ms`, gap);
+    },
+    { needs: 'held-lock' },
   ),
 ];

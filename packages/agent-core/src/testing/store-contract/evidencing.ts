@@ -76,11 +76,11 @@ export const evidencing: readonly Rule<StoreSubject>[] = [
       runs: [inStatus(paused, 'interrupted')],
       release: { lastSeenSeq: 0 },
     });
+    const kept = [await recordOf(bench, young), await recordOf(bench, paused.runId)];
     const { scope } = bench.principal;
     const query = { endedBefore: LONG_AGO + 500, keep: 'nothing', ...bench.stop } as const;
     const foreign = { ...scope, userId: bench.name('user') };
     same(await bench.store.records.prune({ ...query, scope: foreign }), 0, 'of another user');
-    const kept = [await recordOf(bench, young), await recordOf(bench, paused.runId)];
     same(await bench.store.records.prune({ ...query, scope }), 1, 'of this user');
     same(
       [await recordOf(bench, young), await recordOf(bench, paused.runId)],

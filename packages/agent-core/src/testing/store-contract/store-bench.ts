@@ -45,6 +45,8 @@ export type StoreBench = {
   advance(ms: number): Promise<void>;
   /** Capability `second-connection`: the same bench over another connection. */
   another(): Promise<StoreBench>;
+  /** Capability `held-lock`. */
+  hold(): Promise<() => Promise<void>>;
 };
 
 /** A rule over a bench. */
@@ -125,6 +127,7 @@ function benchOver(
       const second = await present(subject.another, 'the capability "second-connection"')();
       return benchOver({ ...subject, store: second }, names);
     },
+    hold: () => present(subject.hold, 'the capability "held-lock"')(),
   };
   return bench;
 }

@@ -11,7 +11,14 @@ export type StoreSubject = {
   readonly advance?: (ms: number) => Promise<void>;
   /** Capability `second-connection`: the same data through another connection or process. */
   readonly another?: () => Promise<DurableStore>;
+  /** Capability `held-lock`: takes the lock that a commit needs, from outside; answers how to give it back. */
+  readonly hold?: () => Promise<() => Promise<void>>;
 };
 
 /** What `Rule.needs` may name in the store's kit. */
-export const storeCapabilities = ['clock', 'second-connection', 'log-changed'] as const;
+export const storeCapabilities = [
+  'clock',
+  'second-connection',
+  'log-changed',
+  'held-lock',
+] as const;

@@ -1,4 +1,4 @@
-import type { Commit } from '../../durable/commit.ts';
+import type { Commit, WaitOpening } from '../../durable/commit.ts';
 import type { RunState } from '../../vocabulary/state.ts';
 import {
   callOf,
