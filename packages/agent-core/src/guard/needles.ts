@@ -44,13 +44,10 @@ export function needleSet(): NeedleSet {
   const mayGrow = (text: string, at: number): boolean => {
     if (at === text.length - 1) return firsts.has(text.charCodeAt(at));
     const rest = text.slice(at);
-    return (
-      buckets
-        .get(bucketOf(text, at))
-        ?.some(({ text: whole, isNumber }) =>
-          isNumber ? whole.startsWith(rest) : whole.length > rest.length && whole.startsWith(rest),
-        ) === true
-    );
+    const bucket = buckets.get(bucketOf(text, at)) ?? [];
+    return bucket.some((needle) => {
+      return needle.text.startsWith(rest) && (needle.isNumber || needle.text !== rest);
+    });
   };
 
   return {

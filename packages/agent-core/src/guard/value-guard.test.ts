@@ -145,6 +145,11 @@ test('learns a value once', () => {
   expect(guard.text('secret-value')).toBe('[SECRET]');
 });
 
+test('takes two values that share a form for both', () => {
+  const guard = knowing('a b c', 'a%20b%20c');
+  expect(guard.text('a b c, a%20b%20c, a%2520b%2520c')).toBe('[SECRET], [SECRET], [SECRET]');
+});
+
 test('masks the contents of an event, and none of its own words', () => {
   const guard = knowing('result', 'tool', 'text', 'ok', 'r12345', '77777');
   const learnt: Mark = { path: [], field: secretField() };

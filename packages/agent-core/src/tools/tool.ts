@@ -8,8 +8,6 @@ import type { ToolContext } from '../vocabulary/run-context.ts';
 import type { Effects, Idempotency } from './effects.ts';
 import type { Suspended } from './suspend.ts';
 
-export type { Check };
-
 /** `not-started` promises that nothing sent earlier for this call can still take effect; who cannot promise that answers `unknown`. */
 export type Reconciliation =
   | { readonly kind: 'committed'; readonly result: unknown }
