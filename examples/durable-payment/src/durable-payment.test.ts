@@ -4,12 +4,16 @@ import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryFolder } from '../test/temporary-folder.ts';
 
-test('asks, charges once after the approval, and answers the receipt', async () => {
+test('asks, charges once after the approval, and answers the receipt', {
+  timeout: 60_000,
+}, async () => {
   const folder = temporaryFolder();
   vi.stubEnv('HEXAGENT_MODEL_URL', '');
   vi.stubEnv('SHOP_STORE', pathToFileURL(join(folder, 'shop.db')).href);
   vi.stubEnv('SHOP_BOOKS', join(folder, 'books'));
-  onTestFinished(() => vi.unstubAllEnvs());
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
   const lines: string[] = [];
   const log = vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)));
   onTestFinished(() => log.mockRestore());

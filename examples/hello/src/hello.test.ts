@@ -17,9 +17,13 @@ async function outputOf(script: () => Promise<unknown>): Promise<string> {
   return output;
 }
 
-test('says which model it uses, calls the tool, and streams the answer', async () => {
+test('says which model it uses, calls the tool, and streams the answer', {
+  timeout: 60_000,
+}, async () => {
   vi.stubEnv('HEXAGENT_MODEL_URL', '');
-  onTestFinished(() => vi.unstubAllEnvs());
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
   const output = await outputOf(() => import('./start.ts'));
   expect(output).toContain('Model: scripted (set HEXAGENT_MODEL_URL to use a real one)');
   expect(output).toContain('math.add');

@@ -126,7 +126,9 @@ function sayWrites(
 
 async function showEvidence({ hexagent, output }: Stage, runId: string): Promise<boolean> {
   const records = await hexagent.records('evidence', runId);
-  const rows = records as unknown as readonly EvidenceRow[];
+  const rows = records.filter(
+    ({ type }) => type === 'evidence',
+  ) as unknown as readonly EvidenceRow[];
   for (const row of rows) output.say(evidenceLine(row));
   const fault = verifyEvidence(rows);
   output.say('');
