@@ -17,26 +17,8 @@ export { type Linked, linked, type Stop, untilAborted } from './base/abort.ts';
 export { type Clock, type Instant, systemClock } from './base/clock.ts';
 // ── base ─────────────────────────────────────────────────────────────────────────────────────────
 export { AgentError, type ErrorDetail, type ErrorRecord } from './base/error.ts';
-export {
-  bootstrapInvalid,
-  configInvalid,
-  configNotFound,
-  definitionInvalid,
-  ERROR_CODES,
-  type ErrorCode,
-  hostClosing,
-  hostListenFailed,
-  httpBodyTooLarge,
-  httpOriginRefused,
-  httpRequestInvalid,
-  httpRouteUnknown,
-  inputInvalid,
-  internalError,
-  type Problem,
-  principalRequired,
-  runNotFound,
-  waitNotFound,
-} from './base/error-catalog.ts';
+export { bootstrapInvalid, configInvalid, configNotFound, definitionInvalid, hostClosing, hostListenFailed, httpBodyTooLarge, httpOriginRefused, httpRequestInvalid, httpRouteUnknown, inputInvalid, internalError, type Problem, principalRequired, runNotFound, waitNotFound } from './base/error-catalog.ts';
+export { ERROR_CODES, type ErrorCode } from './base/error-codes.ts';
 export {
   type CallId,
   callIdOf,

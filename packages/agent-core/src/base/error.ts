@@ -1,4 +1,4 @@
-import type { ErrorCode } from './error-catalog.ts';
+import type { ErrorCode } from './error-codes.ts';
 
 const BRAND = '@hexagent/agent-core/AgentError';
 

@@ -75,18 +75,40 @@ test('checks each of its formats', () => {
   const cases: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
     'date-time': [
       ['2024-02-29T23:59:60Z', '2000-02-29t00:00:00.5+05:30'],
-      ['2023-02-29T00:00:00Z', '1900-02-29T00:00:00Z', '2024-01-01 00:00:00Z', '2024-01-01T24:00:00Z', '2024-01-01T00:00:00'],
+      [
+        '2023-02-29T00:00:00Z',
+        '1900-02-29T00:00:00Z',
+        '2024-01-01 00:00:00Z',
+        '2024-01-01T24:00:00Z',
+        '2024-01-01T00:00:00',
+      ],
     ],
     date: [['2024-12-31'], ['2024-13-01', '2024-04-31', '2024-04-00', '24-1-1', '2100-02-29']],
-    time: [['10:00:00Z', '23:59:59.123-08:00'], ['10:00', '25:00:00Z']],
-    email: [['a.b+c@example.com', 'x@y'], ['a@', '@b.c', 'a b@c.d', 'a@b..c', 'a@-b.c', `${'a'.repeat(250)}@b.co`]],
-    uri: [['https://example.com/a?b=c', 'urn:x:y'], ['/relative', 'http: //x', 'a b']],
-    uuid: [['123e4567-e89b-12d3-a456-426614174000'], ['123e4567', '123e4567-e89b-12d3-a456-42661417400g']],
-    ipv4: [['127.0.0.1', '255.255.255.255'], ['256.0.0.1', '1.2.3', '1.2.3.4.', '1.2.3.4.5']],
+    time: [
+      ['10:00:00Z', '23:59:59.123-08:00'],
+      ['10:00', '25:00:00Z'],
+    ],
+    email: [
+      ['a.b+c@example.com', 'x@y'],
+      ['a@', '@b.c', 'a b@c.d', 'a@b..c', 'a@-b.c', `${'a'.repeat(250)}@b.co`],
+    ],
+    uri: [
+      ['https://example.com/a?b=c', 'urn:x:y'],
+      ['/relative', 'http: //x', 'a b'],
+    ],
+    uuid: [
+      ['123e4567-e89b-12d3-a456-426614174000'],
+      ['123e4567', '123e4567-e89b-12d3-a456-42661417400g'],
+    ],
+    ipv4: [
+      ['127.0.0.1', '255.255.255.255'],
+      ['256.0.0.1', '1.2.3', '1.2.3.4.', '1.2.3.4.5'],
+    ],
   };
   for (const [format, [good, bad]] of Object.entries(cases)) {
     accepts({ type: 'string', format }, ...good);
-    for (const value of bad) refuses({ type: 'string', format }, value, `the value must be a ${format}`);
+    for (const value of bad)
+      refuses({ type: 'string', format }, value, `the value must be a ${format}`);
   }
 });
 
@@ -95,7 +117,12 @@ test('holds numbers to their bounds and steps', () => {
   accepts({ type: 'number', exclusiveMinimum: 1, exclusiveMaximum: 2 }, 1.5);
   accepts({ type: 'number', multipleOf: 0.1 }, 0.3, 0, -0.7);
   accepts({ minimum: 3 }, 'text');
-  refuses({ type: 'number', minimum: 1, multipleOf: 2 }, -1, 'the value must be at least 1', 'the value must be a multiple of 2');
+  refuses(
+    { type: 'number', minimum: 1, multipleOf: 2 },
+    -1,
+    'the value must be at least 1',
+    'the value must be a multiple of 2',
+  );
   refuses({ type: 'number', maximum: 1 }, 2, 'the value must be at most 1');
   refuses({ type: 'number', exclusiveMinimum: 1 }, 1, 'the value must be more than 1');
   refuses({ type: 'number', exclusiveMaximum: 1 }, 1, 'the value must be less than 1');
@@ -123,13 +150,20 @@ test('checks tuples in all their spellings', () => {
     refuses(schema as JsonObject, [1, 1], '0 must be a string, is a number');
   }
   accepts({ type: 'array', prefixItems: pair }, ['a', 1, 'anything']);
-  refuses({ type: 'array', prefixItems: pair, items: { type: 'null' } }, ['a', 1, 2], '2 must be null, is a number');
+  refuses(
+    { type: 'array', prefixItems: pair, items: { type: 'null' } },
+    ['a', 1, 2],
+    '2 must be null, is a number',
+  );
 });
 
 test('names every problem of an object with its path', () => {
   const schema = {
     type: 'object',
-    properties: { name: { type: 'string' }, tags: { type: 'array', items: { type: 'object', properties: { id: { type: 'integer' } } } } },
+    properties: {
+      name: { type: 'string' },
+      tags: { type: 'array', items: { type: 'object', properties: { id: { type: 'integer' } } } },
+    },
     required: ['name', 'tags'],
     additionalProperties: false,
   };
@@ -141,12 +175,20 @@ test('names every problem of an object with its path', () => {
     'tags.1.id must be a whole number, is a string',
     'other is not a known property; known: name, tags',
   );
-  refuses({ type: 'object', additionalProperties: false }, { a: 1 }, 'a is not a known property; known: none');
+  refuses(
+    { type: 'object', additionalProperties: false },
+    { a: 1 },
+    'a is not a known property; known: none',
+  );
   accepts({ properties: { a: { type: 'string' } } }, 'no object');
 });
 
 test('takes a member that is undefined as missing', () => {
-  const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
+  const schema = {
+    type: 'object',
+    properties: { a: { type: 'string' } },
+    additionalProperties: false,
+  };
   accepts(schema, { a: undefined, b: undefined });
   refuses({ ...schema, required: ['a'] }, { a: undefined }, 'a is missing');
 });
@@ -155,9 +197,19 @@ test('checks maps by pattern and by rest', () => {
   const record = { type: 'object', patternProperties: { '^.*$': { type: 'number' } } };
   accepts(record, { a: 1, b: 2 });
   refuses(record, { a: 'x' }, 'a must be a number, is a string');
-  const rest = { type: 'object', properties: { id: { type: 'string' } }, patternProperties: { '^n': { type: 'number' } }, additionalProperties: { type: 'boolean' } };
+  const rest = {
+    type: 'object',
+    properties: { id: { type: 'string' } },
+    patternProperties: { '^n': { type: 'number' } },
+    additionalProperties: { type: 'boolean' },
+  };
   accepts(rest, { id: 'a', n1: 1, other: true });
-  refuses(rest, { n1: 'x', other: 1 }, 'n1 must be a number, is a string', 'other must be a boolean, is a number');
+  refuses(
+    rest,
+    { n1: 'x', other: 1 },
+    'n1 must be a number, is a string',
+    'other must be a boolean, is a number',
+  );
   accepts({ type: 'object', additionalProperties: true }, { a: 1 });
 });
 
@@ -167,11 +219,20 @@ test('asks for required names that the schema does not describe, when it is open
 });
 
 test('takes the first alternative that fits, and else says why none does', () => {
-  const schema = { anyOf: [{ type: 'string' }, { type: 'object', properties: { a: { type: 'number', default: 1 } } }, { type: 'null' }] };
+  const schema = {
+    anyOf: [
+      { type: 'string' },
+      { type: 'object', properties: { a: { type: 'number', default: 1 } } },
+      { type: 'null' },
+    ],
+  };
   accepts(schema, 'x', null);
   expect(checked(schema, {})).toEqual({ value: { a: 1 } });
   refuses(
-    { type: 'object', properties: { x: { anyOf: [{ const: 'a' }, { const: 'b' }, { const: 'b' }] } } },
+    {
+      type: 'object',
+      properties: { x: { anyOf: [{ const: 'a' }, { const: 'b' }, { const: 'b' }] } },
+    },
     { x: 'c' },
     'x fits no alternative: the value must be "a"; or the value must be "b"',
   );
@@ -182,14 +243,28 @@ test('puts defaults in without touching what it was given', () => {
     type: 'object',
     properties: {
       size: { type: 'integer', default: 10 },
-      list: { type: 'array', items: { type: 'object', properties: { on: { type: 'boolean', default: true } } } },
-      map: { type: 'object', additionalProperties: { type: 'object', properties: { n: { type: 'integer', default: 0 } } } },
+      list: {
+        type: 'array',
+        items: { type: 'object', properties: { on: { type: 'boolean', default: true } } },
+      },
+      map: {
+        type: 'object',
+        additionalProperties: {
+          type: 'object',
+          properties: { n: { type: 'integer', default: 0 } },
+        },
+      },
       tags: { type: 'array', default: ['a'] },
     },
     required: ['size'],
   };
   const given = { list: [{}, { on: false }, {}], map: { k: {} } };
-  const expected = { list: [{ on: true }, { on: false }, { on: true }], map: { k: { n: 0 } }, size: 10, tags: ['a'] };
+  const expected = {
+    list: [{ on: true }, { on: false }, { on: true }],
+    map: { k: { n: 0 } },
+    size: 10,
+    tags: ['a'],
+  };
   const first = checked(schema, given) as { value: { tags: string[] } };
   expect(first).toEqual({ value: expected });
   expect(given).toEqual({ list: [{}, { on: false }, {}], map: { k: {} } });
@@ -198,7 +273,10 @@ test('puts defaults in without touching what it was given', () => {
 });
 
 test('answers the very same value when nothing is missing', () => {
-  const compiled = compileSchema({ type: 'object', properties: { a: { type: 'array', items: { type: 'string' } } } }, 'x');
+  const compiled = compileSchema(
+    { type: 'object', properties: { a: { type: 'array', items: { type: 'string' } } } },
+    'x',
+  );
   const value = { a: ['x'] };
   expect(compiled.ok && compiled.check(value)).toEqual({ ok: true, value });
   const result = compiled.ok ? compiled.check(value) : undefined;
@@ -206,13 +284,27 @@ test('answers the very same value when nothing is missing', () => {
 });
 
 test('is not fooled by names of the prototype', () => {
-  const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"number","default":7},"toString":{"type":"string"}},"required":["toString"],"additionalProperties":false}') as JsonObject;
+  const schema = JSON.parse(
+    '{"type":"object","properties":{"__proto__":{"type":"number","default":7},"toString":{"type":"string"}},"required":["toString"],"additionalProperties":false}',
+  ) as JsonObject;
   refuses(schema, {}, 'toString is missing');
-  refuses(schema, JSON.parse('{"__proto__":"x","toString":"s"}'), '__proto__ must be a number, is a string');
+  refuses(
+    schema,
+    JSON.parse('{"__proto__":"x","toString":"s"}'),
+    '__proto__ must be a number, is a string',
+  );
   const completed = checked(schema, { toString: 's' }) as { value: object };
   expect(Object.hasOwn(completed.value, '__proto__')).toBe(true);
-  refuses({ type: 'object', additionalProperties: false }, JSON.parse('{"__proto__":1}'), '__proto__ is not a known property; known: none');
-  refuses({ type: 'object', properties: {}, additionalProperties: false }, { constructor: 1 }, 'constructor is not a known property; known: none');
+  refuses(
+    { type: 'object', additionalProperties: false },
+    JSON.parse('{"__proto__":1}'),
+    '__proto__ is not a known property; known: none',
+  );
+  refuses(
+    { type: 'object', properties: {}, additionalProperties: false },
+    { constructor: 1 },
+    'constructor is not a known property; known: none',
+  );
 });
 
 test('reports everything that is wrong with a schema, each at its place', () => {
@@ -232,7 +324,13 @@ test('reports everything that is wrong with a schema, each at its place', () => 
         j: { type: 'number', multipleOf: 0 },
         k: { type: 'string', maxLength: -1 },
         l: 'text',
-        m: { type: 'object', properties: 1, patternProperties: { '(': {} }, required: 'a', additionalProperties: 1 },
+        m: {
+          type: 'object',
+          properties: 1,
+          patternProperties: { '(': {} },
+          required: 'a',
+          additionalProperties: 1,
+        },
         n: { type: [], const: undefined },
         o: { type: 'integer', minimum: '1' },
         p: { constructor: 1 },
@@ -275,16 +373,37 @@ test('tells how to mend a keyword that it does not have', () => {
 });
 
 test('refuses a required name that could never be sent', () => {
-  expect(problemsOf({ type: 'object', properties: { a: {} }, required: ['a', 'b'], additionalProperties: false })).toEqual([
+  expect(
+    problemsOf({
+      type: 'object',
+      properties: { a: {} },
+      required: ['a', 'b'],
+      additionalProperties: false,
+    }),
+  ).toEqual([
     'schema.required: names "b", which is not among the properties and so could never be sent.',
   ]);
-  expect(problemsOf({ type: 'object', required: ['b'], patternProperties: { b: {} }, additionalProperties: false })).toEqual([]);
+  expect(
+    problemsOf({
+      type: 'object',
+      required: ['b'],
+      patternProperties: { b: {} },
+      additionalProperties: false,
+    }),
+  ).toEqual([]);
 });
 
 test('refuses a default that does not fit its own schema', () => {
-  expect(problemsOf({ type: 'object', properties: { a: { type: 'string', default: 1 }, b: { default: () => 1 } } })).toEqual([
+  expect(
+    problemsOf({
+      type: 'object',
+      properties: { a: { type: 'string', default: 1 }, b: { default: () => 1 } },
+    }),
+  ).toEqual([
     'schema.properties.a.default: does not fit its own schema: the value must be a string, is a number.',
-    expect.stringContaining('schema.properties.b.default: does not fit its own schema: the value is a function'),
+    expect.stringContaining(
+      'schema.properties.b.default: does not fit its own schema: the value is a function',
+    ),
   ]);
 });
 

@@ -67,7 +67,7 @@ const K: Int32Array = Int32Array.of(
 );
 
 const BLOCK = 64;
-const encoder: TextEncoder = new TextEncoder();
+const encoder = new TextEncoder();
 
 /** Scratch space; the digest is synchronous, so one is enough. */
 const schedule: Int32Array = new Int32Array(64);

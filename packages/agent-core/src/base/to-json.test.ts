@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toJson } from './to-json.ts';
 
-const valueOf = (given: unknown): unknown => {
+const jsonOf = (given: unknown): unknown => {
   const json = toJson(given);
   return json.ok ? json.value : json.problem;
 };
@@ -10,18 +10,18 @@ const valueOf = (given: unknown): unknown => {
 test('keeps JSON as it is, in a copy that shares nothing', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      expect(valueOf(value)).toEqual(value);
+      expect(jsonOf(value)).toEqual(value);
     }),
   );
   const list = [{ a: 1 }];
-  const copy = valueOf(list) as typeof list;
+  const copy = jsonOf(list) as typeof list;
   expect(copy).toEqual(list);
   expect(copy[0]).not.toBe(list[0]);
 });
 
 test('takes undefined as null, and leaves an undefined member out', () => {
-  expect(valueOf(undefined)).toBeNull();
-  expect(valueOf([undefined, { a: undefined, b: 1 }])).toEqual([null, { b: 1 }]);
+  expect(jsonOf(undefined)).toBeNull();
+  expect(jsonOf([undefined, { a: undefined, b: 1 }])).toEqual([null, { b: 1 }]);
 });
 
 test('writes what has a JSON form of its own', () => {
@@ -30,11 +30,11 @@ test('writes what has a JSON form of its own', () => {
   }
   class Money {
     toJSON(): unknown {
-      return { cents: 5n === 5n ? 5 : 0 };
+      return { cents: 5 };
     }
   }
   expect(
-    valueOf({
+    jsonOf({
       date: new Date(0),
       url: new URL('https://example.com/a'),
       map: new Map([['k', new Set([1, 2])]]),
@@ -53,14 +53,18 @@ test('writes what has a JSON form of its own', () => {
 });
 
 test('keeps a member that is called __proto__', () => {
-  const value = valueOf(JSON.parse('{"__proto__":{"a":1}}')) as object;
+  const value = jsonOf(JSON.parse('{"__proto__":{"a":1}}')) as object;
   expect(Object.keys(value)).toEqual(['__proto__']);
 });
 
 test('refuses what JSON cannot hold, and says where', () => {
   const cycle: Record<string, unknown> = {};
   cycle['self'] = { cycle };
-  const throwing = { toJSON: () => { throw new Error('no'); } };
+  const throwing = {
+    toJSON: () => {
+      throw new Error('no');
+    },
+  };
   const endless = { toJSON: () => endless };
   const cases: readonly (readonly [unknown, string])[] = [
     [() => 1, 'the value is a function'],
@@ -90,12 +94,12 @@ test('refuses what JSON cannot hold, and says where', () => {
 test('refuses endless nesting instead of overflowing', () => {
   let value: unknown = 1;
   for (let level = 0; level < 100_000; level += 1) value = [value];
-  expect(valueOf(value)).toContain('nests deeper than 200 levels');
+  expect(jsonOf(value)).toContain('nests deeper than 200 levels');
 });
 
 test('takes the same object twice, as long as it does not hold itself', () => {
   const shared = { a: 1 };
-  expect(valueOf([shared, shared])).toEqual([{ a: 1 }, { a: 1 }]);
+  expect(jsonOf([shared, shared])).toEqual([{ a: 1 }, { a: 1 }]);
 });
 
 test('lets an error of a getter through: it is a bug of the value, not a kind of it', () => {

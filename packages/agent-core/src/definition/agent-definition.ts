@@ -34,7 +34,9 @@ export type Limits = {
 export type SignalHook<Deps> = (
   signal: RunSignal,
   context: RunContext<Deps>,
-) => AsyncGenerator<AgentYield, void | 'handled', void>;
+) =>
+  | AsyncGenerator<AgentYield, void, void>
+  | AsyncGenerator<AgentYield, 'handled' | undefined, void>;
 
 export type HookableKind = Exclude<SignalKind, 'cancel' | 'approval-decision'>;
 

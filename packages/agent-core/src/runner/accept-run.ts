@@ -7,19 +7,18 @@ import type { Created, Creation } from '../durable/run-ownership.ts';
 import { rowsOf } from '../durable/stored-events.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
 import { type Envelope, sequenceOf } from '../events/envelope.ts';
-import { valueGuard } from '../guard/value-guard.ts';
 import { type ToolCatalogue, toolCatalogue } from '../tools/catalogue.ts';
 import { clientTool } from '../tools/define-tool.ts';
 import { type Message, type Part, textOf } from '../vocabulary/message.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import type { Principal } from '../vocabulary/scope.ts';
 import type { RunState } from '../vocabulary/state.ts';
-import { ActiveRun, type RunFacts } from './active-run.ts';
+import { ActiveRun } from './active-run.ts';
+import type { RunFacts } from './run-facts.ts';
 import { type Counters, newCounters } from './counters.ts';
 import { EventFeed } from './event-feed.ts';
 import { EvidenceChain } from './evidence-chain.ts';
 import { keep } from './keeping.ts';
-import { contextOf } from './run-context.ts';
 import { RunJournal } from './run-journal.ts';
 import type { RunSetup } from './run-setup.ts';
 
@@ -81,13 +80,11 @@ export function acceptStateless(
       fence: 0,
     }),
     chain: undefined,
-    guard: valueGuard(),
     counters: newCounters(),
     catalogue: catalogueOf(facts),
     standing: { status: 'active', transition: 'running' },
     shared: input.state ?? {},
     signal,
-    context: contextOf,
   });
   run.record({ type: 'run-started' });
   return run;
@@ -220,13 +217,11 @@ export function ownedRun(
     facts,
     feed,
     chain: own.chain,
-    guard: valueGuard(),
     counters: own.counters,
     catalogue: catalogueOf(facts),
     standing: own.standing,
     shared: own.shared,
     signal: undefined,
-    context: contextOf,
   });
   run.journal = new RunJournal({
     setup,

@@ -1,14 +1,16 @@
 import { type Linked, linked } from '../base/abort.ts';
 import type { CallId, RunId } from '../base/ids.ts';
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { AgentDefinition } from '../definition/agent-definition.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
-import type { ValueGuard } from '../guard/value-guard.ts';
+import type { Mark } from '../guard/mark.ts';
+import { type ValueGuard, valueGuard } from '../guard/value-guard.ts';
 import type { ToolCatalogue } from '../tools/catalogue.ts';
 import type { EvidenceKind } from '../vocabulary/evidence.ts';
 import type { Message } from '../vocabulary/message.ts';
 import type { RunSummary } from '../vocabulary/outcome.ts';
 import type { RunContext } from '../vocabulary/run-context.ts';
+import { OwnRunContext } from './run-context.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import type { Principal } from '../vocabulary/scope.ts';
 import type { RunSignal } from '../vocabulary/signal.ts';
@@ -20,33 +22,8 @@ import type { EvidenceChain } from './evidence-chain.ts';
 import { guardedEvent } from './guarded-event.ts';
 import type { OpenCall } from './open-call.ts';
 import type { RunJournal } from './run-journal.ts';
+import type { CancelRequest, RunFacts, Standing } from './run-facts.ts';
 import type { RunSetup } from './run-setup.ts';
-
-/** Where a run stands, in the contract's words. */
-export type Standing = {
-  readonly status: RunStatus;
-  readonly transition: RunTransition;
-  readonly reason?: StateReason;
-};
-
-/** What does not change while a run lives. */
-export type RunFacts = {
-  readonly runId: RunId;
-  readonly definition: AgentDefinition;
-  readonly principal: Principal;
-  readonly input: RunInput;
-  readonly inputText: string;
-  readonly conversationId: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly createdAt: number;
-};
-
-/** What a cancellation was asked for with. */
-export type CancelRequest = {
-  readonly reason?: string;
-  readonly requestedBy?: string;
-  readonly signalSeq?: number;
-};
 
 /**
  * A run in the hands of its owner: what it knows, and the few things that everything in `runner/` does
@@ -57,12 +34,9 @@ export class ActiveRun {
   readonly facts: RunFacts;
   readonly feed: EventFeed;
   readonly chain: EvidenceChain | undefined;
-  readonly guard: ValueGuard;
   readonly counters: Counters;
   /** Reaches model, tools and sources at once: cancel, timeout, a lost lease. */
   readonly abort: Linked;
-  /** For calls of the store: goes on through a cancellation, until the run is lost to another owner. */
-  readonly storage: Linked = linked();
   /** History, then the messages of this run. */
   readonly messages: Message[] = [];
   /** The current batch, in call order. */
@@ -72,7 +46,6 @@ export class ActiveRun {
   readonly unread: string[] = [];
   journal: RunJournal | undefined;
   catalogue: ToolCatalogue;
-  context: RunContext;
   /** Instructions of the tool sources that are open. */
   sourceInstructions: string[] = [];
   systemText: string | undefined;
@@ -100,24 +73,25 @@ export class ActiveRun {
   /** Set while tools run: a signal was read, look again at what can run. */
   onSignal: (() => void) | undefined;
 
+  #context: RunContext | undefined;
+  #storage: Linked | undefined;
+  #guard: ValueGuard | undefined;
+
   constructor(options: {
     readonly setup: RunSetup;
     readonly facts: RunFacts;
     readonly feed: EventFeed;
     readonly chain: EvidenceChain | undefined;
-    readonly guard: ValueGuard;
     readonly counters: Counters;
     readonly catalogue: ToolCatalogue;
     readonly standing: Standing;
     readonly shared: JsonObject;
     readonly signal: AbortSignal | undefined;
-    readonly context: (run: ActiveRun) => RunContext;
   }) {
     this.setup = options.setup;
     this.facts = options.facts;
     this.feed = options.feed;
     this.chain = options.chain;
-    this.guard = options.guard;
     this.counters = options.counters;
     this.catalogue = options.catalogue;
     this.standing = options.standing;
@@ -125,7 +99,30 @@ export class ActiveRun {
     this.statusAt = options.setup.clock.now();
     this.activeSince = options.setup.clock.monotonic();
     this.abort = linked(options.signal);
-    this.context = options.context(this);
+  }
+
+  /** What the agent's functions see of the run. */
+  get context(): RunContext {
+    this.#context ??= new OwnRunContext(this);
+    return this.#context;
+  }
+
+  /** For calls of the store: goes on through a cancellation, until the run is lost to another owner. */
+  get storage(): Linked {
+    this.#storage ??= linked();
+    return this.#storage;
+  }
+
+  /** Remembers marked values, to mask them wherever else they appear. */
+  learn(value: JsonValue, marks: readonly Mark[]): void {
+    if (marks.length === 0) return;
+    this.#guard ??= valueGuard();
+    this.#guard.learn(value, marks);
+  }
+
+  /** The guard, once there is something to mask. */
+  get guard(): ValueGuard | undefined {
+    return this.#guard?.active === true ? this.#guard : undefined;
   }
 
   get runId(): RunId {
@@ -138,18 +135,18 @@ export class ActiveRun {
 
   /** The one place where a live event passes the guard. */
   show(stepId: string, event: AgentEvent): void {
-    this.feed.live(stepId, this.guard.active ? guardedEvent(this.guard, event) : event);
+    this.feed.live(stepId, this.guard === undefined ? event : guardedEvent(this.guard, event));
   }
 
   /** The one place where everything that is committed and shown passes the guard. */
   record(event: AgentEvent, stepId?: string): void {
-    this.feed.want(this.guard.active ? guardedEvent(this.guard, event) : event, stepId);
+    this.feed.want(this.guard === undefined ? event : guardedEvent(this.guard, event), stepId);
   }
 
   /** Appends a row of evidence, and its event; nothing in a stateless run. */
   evidence(kind: EvidenceKind, payload: JsonObject): void {
     if (this.chain === undefined || this.journal === undefined) return;
-    const shown = this.guard.active ? this.guard.json(payload) : payload;
+    const shown = this.guard?.json(payload) ?? payload;
     const row = this.chain.append({
       runId: this.runId,
       kind,
@@ -191,7 +188,7 @@ export class ActiveRun {
 
   summary(): RunSummary {
     return {
-      text: this.guard.active ? this.guard.text(this.lastText) : this.lastText,
+      text: this.guard?.text(this.lastText) ?? this.lastText,
       toolCalls: [...this.toolNames],
       evidenceCount: this.counters.evidence,
       ...(this.unread.length > 0 ? { unread: [...this.unread] } : {}),

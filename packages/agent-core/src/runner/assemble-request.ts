@@ -1,16 +1,11 @@
 import type { ModelRequest } from '../model/agent-model.ts';
-import type { Message } from '../vocabulary/message.ts';
 import type { ActiveRun } from './active-run.ts';
+import { assembleMessages } from './assemble-messages.ts';
 import { outputPlan } from './output-rules.ts';
 
 const DEFAULT_INSTRUCTIONS = 'You are a helpful assistant. Use the tools when they help.';
 
-/** The system message of a run: the agent's instructions, then those of its open tool sources. Made once per owner. */
-export async function systemMessage(run: ActiveRun): Promise<Message> {
-  run.systemText ??= await systemText(run);
-  return { role: 'system', origin: 'framework', parts: [{ type: 'text', text: run.systemText }] };
-}
-
+/** The agent's instructions, then those of its open tool sources. Made once per owner. */
 async function systemText(run: ActiveRun): Promise<string> {
   const { instructions } = run.facts.definition;
   const own =
@@ -26,9 +21,9 @@ async function systemText(run: ActiveRun): Promise<string> {
 export async function assembleRequest(run: ActiveRun): Promise<ModelRequest> {
   const { definition, input, principal } = run.facts;
   const plan = outputPlan(run);
-  const system = await systemMessage(run);
+  run.systemText ??= await systemText(run);
   return {
-    messages: [system, ...run.messages],
+    messages: assembleMessages({ system: run.systemText, messages: run.messages }),
     tools: plan.withTools ? run.catalogue.modelTools : [],
     toolChoice: plan.withTools && run.catalogue.modelTools.length > 0 ? 'auto' : 'none',
     ...(plan.output === undefined ? {} : { output: plan.output }),

@@ -1,5 +1,9 @@
 import { planApproval } from '../approvals/plan-approval.ts';
 import type { AgentError } from '../base/error.ts';
+import type { CallId } from '../base/ids.ts';
+import type { JsonObject } from '../base/json.ts';
+import { missingPermissions } from '../tools/dispatcher.ts';
+import type { Tool } from '../tools/tool.ts';
 import {
   maxToolCallsExceeded,
   toolInputInvalid,
@@ -35,10 +39,15 @@ export function authoriseBatch(run: ActiveRun, calls: readonly AskedCall[]): voi
 
 /** Decides one call: refused, asked about, or authorised. */
 export function authorise(run: ActiveRun, open: OpenCall): void {
-  const { tool } = open;
-  open.refusal ??= whyNot(run, open);
+  const { tool, call } = open;
+  if (tool === undefined) open.refusal ??= refusal('error', toolUnknown(call.toolName, run.catalogue.names));
+  else if (open.refusal === undefined) {
+    const checked = whyNot(run, { tool, input: open.input, callId: call.callId });
+    if (!checked.ok) open.refusal = checked.refusal;
+    else if (checked.input !== open.input) edit(run, open, checked.input);
+  }
   if (open.refusal === undefined && tool !== undefined) {
-    run.guard.learn(open.input, tool.definition.inputMarks);
+    run.learn(open.input, tool.definition.inputMarks);
     if (tool.runs === 'client') {
       openWait(run, open, {
         kind: 'client-result',
@@ -54,27 +63,17 @@ export function authorise(run: ActiveRun, open: OpenCall): void {
   run.journal?.call(open.call);
 }
 
-function whyNot(run: ActiveRun, open: OpenCall): Refusal | undefined {
-  const { tool, call } = open;
-  if (tool === undefined) return refusal('error', toolUnknown(call.toolName, run.catalogue.names));
-  const bound = tool.definition.bindInput(open.input);
-  if (!bound.ok) return refusal('error', toolInputInvalid(tool.name, bound.problems));
-  if (bound.input !== open.input) {
-    if (run.journal === undefined) open.input = bound.input;
-    else edit(run, open, bound.input);
-  }
-  const held = run.facts.principal.permissions;
-  const missing = tool.definition.permissions.filter((name) => !held.includes(name));
-  if (missing.length > 0) {
-    run.evidence('approval', {
-      callId: call.callId,
-      toolName: tool.name,
-      decision: 'deny',
-      missing,
-    });
-    return refusal('denied', toolPermissionDenied(tool.name, missing));
-  }
-  return undefined;
+/** The bound arguments of a call, or why it does not run: what is wrong with them, or a permission that is missing. */
+export function whyNot(
+  run: ActiveRun,
+  { tool, input, callId }: { readonly tool: Tool; readonly input: JsonObject; readonly callId: CallId },
+): { readonly ok: true; readonly input: JsonObject } | { readonly ok: false; readonly refusal: Refusal } {
+  const bound = tool.definition.bindInput(input);
+  if (!bound.ok) return { ok: false, refusal: refusal('error', toolInputInvalid(tool.name, bound.problems)) };
+  const missing = missingPermissions(tool, run.facts.principal.permissions);
+  if (missing.length === 0) return { ok: true, input: bound.input };
+  run.evidence('approval', { callId, toolName: tool.name, decision: 'deny', missing });
+  return { ok: false, refusal: refusal('denied', toolPermissionDenied(tool.name, missing)) };
 }
 
 /** A refusal as the model reads it: what was wrong, and the mend. */

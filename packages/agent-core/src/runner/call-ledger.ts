@@ -59,8 +59,10 @@ function proposedCall(
 
 /** The call under other arguments: validated before, bound to a new digest and a new key. */
 export function edit(run: ActiveRun, open: OpenCall, input: JsonObject): void {
-  const digest = inputDigest(input);
   open.input = input;
+  // A stateless run has no ledger: nobody compares.
+  if (run.journal === undefined) return;
+  const digest = inputDigest(input);
   open.call = {
     ...open.call,
     input: { plain: input },
@@ -138,7 +140,7 @@ export type WaitRequest = {
 export function openWait(run: ActiveRun, open: OpenCall, request: WaitRequest): void {
   open.waits += 1;
   const { call } = open;
-  const prompt = run.guard.active ? run.guard.json(request.prompt) : request.prompt;
+  const prompt = run.guard?.json(request.prompt) ?? request.prompt;
   const record: WaitRecord = {
     id: waitIdOf(`${call.callId}.w${open.waits}`),
     runId: run.runId,

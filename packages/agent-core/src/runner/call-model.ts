@@ -1,6 +1,8 @@
-import { untilAborted } from '../base/abort.ts';
 import { AgentError } from '../base/error.ts';
 import { modelStreamTruncated } from '../base/error-catalog.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import { CONTEXT_EXPOSURE } from '../guard/exposure.ts';
+import { guardValue } from '../guard/guard-value.ts';
 import type { AgentModel, ModelRequest } from '../model/agent-model.ts';
 import { addUsage } from '../vocabulary/usage.ts';
 import type { ActiveRun } from './active-run.ts';
@@ -35,6 +37,7 @@ export async function callModel(run: ActiveRun, model: AgentModel): Promise<Mode
       messageId: run.nextMessageId(),
       reasoning: model.capabilities(request.selection).reasoning,
       show: (event) => run.show(stepId, event),
+      masked: (toolName, input) => maskedInput(run, toolName, input),
     });
     try {
       const answer = await observed(run, request, () =>
@@ -50,6 +53,12 @@ export async function callModel(run: ActiveRun, model: AgentModel): Promise<Mode
       run.show(stepId, { type: 'step-started', stepId, kind: 'model' });
     }
   }
+}
+
+/** Arguments as a sink may have them, for a tool with marked fields; undefined for any other. */
+function maskedInput(run: ActiveRun, toolName: string, input: JsonObject): JsonValue | undefined {
+  const marks = run.catalogue.get(toolName)?.definition.inputMarks ?? [];
+  return marks.length === 0 ? undefined : guardValue(input, marks, CONTEXT_EXPOSURE);
 }
 
 function observed(
@@ -87,7 +96,7 @@ async function streamed(
   const batches = model.stream(request, { signal })[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await untilAborted(batches.next(), signal);
+      const next = await run.abort.until(batches.next());
       if (next.done === true) break;
       if (run.signalled) await pollControl(run);
       for (const event of next.value) assembler.accept(event);

@@ -91,7 +91,7 @@ async function answerEvents(
   for (const { wait } of run.batch) {
     if (wait?.kind !== 'event' || wait.status !== 'pending' || wait.prompt['name'] !== name)
       continue;
-    const resolution = { decision: 'answer' as const, value: valueOf(signal.payload) };
+    const resolution = { decision: 'answer' as const, value: eventValue(signal.payload) };
     await store.inbox.resolve(
       wait.id,
       {
@@ -108,7 +108,7 @@ async function answerEvents(
   }
 }
 
-function valueOf(payload: JsonObject): JsonValue {
+function eventValue(payload: JsonObject): JsonValue {
   const value = payload['value'];
   return value === undefined ? null : value;
 }

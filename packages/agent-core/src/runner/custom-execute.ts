@@ -13,6 +13,7 @@ import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { ActiveRun } from './active-run.ts';
 import { openWait } from './call-ledger.ts';
 import type { OpenCall } from './open-call.ts';
+import { grantControls } from './run-controls.ts';
 import { pauseRun, type Rest, settleRun } from './settle-run.ts';
 
 /** The name under which the body of a custom `execute` stands on the ledger. */
@@ -145,6 +146,7 @@ async function bodyOutcome(run: ActiveRun, stepId: string): Promise<RunOutcome> 
   const { definition, input } = run.facts;
   let ended: RunOutcome | undefined;
   try {
+    grantControls(run);
     const body = definition.execute?.(input, run.context as never);
     if (isGenerator(body)) ended = await consumed(run, { items: body, stepId });
     else {

@@ -1,4 +1,3 @@
-import { untilAborted } from '../base/abort.ts';
 import type { AgentError } from '../base/error.ts';
 import { resultParts } from '../tools/invoke-tool.ts';
 import type { WaitFor } from '../tools/suspend.ts';
@@ -51,7 +50,7 @@ export async function dispatchBatch(run: ActiveRun): Promise<BatchRest> {
       run.signal.throwIfAborted();
       for (const open of run.batch)
         if (isStarted(open)) launch(run, open, { arrivals, stepId: step() });
-      if (arrivals.running && arrivals.empty) await untilAborted(arrivals.some(), run.signal);
+      if (arrivals.running && arrivals.empty) await run.abort.until(arrivals.some());
       for (const { open, returned } of arrivals.take()) await accept(run, open, returned);
     }
   } catch (error) {
@@ -122,7 +121,7 @@ async function accept(run: ActiveRun, open: OpenCall, returned: CallReturn): Pro
   const tool = open.tool as Tool;
   switch (returned.kind) {
     case 'ok': {
-      run.guard.learn(returned.value, tool.definition.outputMarks);
+      run.learn(returned.value, tool.definition.outputMarks);
       const content = withinBudget(
         run,
         resultParts(returned.value),

@@ -1,5 +1,5 @@
 import type { Message } from '../vocabulary/message.ts';
-import type { RunFacts } from './active-run.ts';
+import type { RunFacts } from './run-facts.ts';
 import { opened } from './keeping.ts';
 import type { RunSetup } from './run-setup.ts';
 

@@ -10,7 +10,8 @@ import type { RunInput } from '../vocabulary/run-input.ts';
 import { isTerminal, type RunState } from '../vocabulary/state.ts';
 import type { WaitRecord } from '../vocabulary/wait.ts';
 import { ownedRun } from './accept-run.ts';
-import type { ActiveRun, RunFacts } from './active-run.ts';
+import type { ActiveRun } from './active-run.ts';
+import type { RunFacts } from './run-facts.ts';
 import { takeAnswer } from './control-lane.ts';
 import { countersOf } from './counters.ts';
 import { EvidenceChain } from './evidence-chain.ts';
@@ -169,7 +170,7 @@ async function openCall(
       ? undefined
       : await opened(call.carry, { sealer, boundTo: `${call.callId}/carry` });
   const tool = run.catalogue.get(call.toolName);
-  if (tool !== undefined) run.guard.learn(input, tool.definition.inputMarks);
+  if (tool !== undefined) run.learn(input, tool.definition.inputMarks);
   const own = waits
     .filter(({ callId }) => callId === call.callId)
     .sort((left, right) => ordinal(left) - ordinal(right));

@@ -1,4 +1,5 @@
 import { type CallId, callIdOf } from '../base/ids.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
 import type { ModelEvent } from '../model/agent-model.ts';
 import { parseArguments } from '../tools/parse-arguments.ts';
@@ -22,7 +23,13 @@ export type ModelAnswer = {
   readonly model: string;
 };
 
-type Asked = { callId: CallId; name: string; providerCallId: string | undefined; text: string };
+type Asked = {
+  readonly callId: CallId;
+  readonly name: string;
+  readonly providerCallId: string | undefined;
+  text: string;
+  readonly withheld: boolean;
+};
 
 /**
  * Puts the events of one model step together, and says what each shows. Plain calls: nothing here waits.
@@ -33,6 +40,7 @@ export class AnswerAssembler {
   readonly #messageId: string;
   readonly #show: (event: AgentEvent) => void;
   readonly #reasons: boolean;
+  readonly #masked: (toolName: string, input: JsonObject) => JsonValue | undefined;
   readonly #states: ProviderState[] = [];
   readonly #calls: Asked[] = [];
   /** Asked calls by the adapter's index, which may have gaps. */
@@ -49,11 +57,14 @@ export class AnswerAssembler {
     readonly messageId: string;
     readonly reasoning: boolean;
     readonly show: (event: AgentEvent) => void;
+    /** The arguments of a tool with marked fields are shown masked, and so only when they are complete. */
+    readonly masked: (toolName: string, input: JsonObject) => JsonValue | undefined;
   }) {
     this.#prefix = options.callPrefix;
     this.#messageId = options.messageId;
     this.#show = options.show;
     this.#reasons = options.reasoning;
+    this.#masked = options.masked;
   }
 
   accept(event: ModelEvent): void {
@@ -80,6 +91,7 @@ export class AnswerAssembler {
         const asked = this.#byIndex.get(event.index);
         if (asked === undefined || event.delta === '') return;
         asked.text += event.delta;
+        if (asked.withheld) return;
         this.#show({ type: 'tool-call-args-delta', callId: asked.callId, delta: event.delta });
         return;
       }
@@ -95,7 +107,7 @@ export class AnswerAssembler {
   #startCall(event: Extract<ModelEvent, { type: 'tool-call-start' }>): void {
     if (this.#byIndex.has(event.index)) return;
     const callId = callIdOf(`${this.#prefix}.${this.#calls.length}`);
-    const asked = { callId, name: event.name, providerCallId: event.providerCallId, text: '' };
+    const asked = { callId, name: event.name, providerCallId: event.providerCallId, text: '', withheld: this.#masked(event.name, {}) !== undefined };
     this.#calls.push(asked);
     this.#byIndex.set(event.index, asked);
     this.#show({
@@ -109,13 +121,16 @@ export class AnswerAssembler {
   /** Undefined when the stream ended without `finish`: it was cut. */
   answer(): ModelAnswer | undefined {
     if (this.#finish === undefined) return undefined;
-    for (const { callId } of this.#calls) this.#show({ type: 'tool-call-end', callId });
-    const calls = this.#calls.map(({ callId, name, providerCallId, text }) => ({
-      callId,
-      toolName: name,
-      providerCallId,
-      arguments: parseArguments(text),
-    }));
+    const calls = this.#calls.map((asked): AskedCall => {
+      const { callId, name, providerCallId, text } = asked;
+      const parsed = parseArguments(text);
+      if (asked.withheld && parsed.ok) {
+        const delta = JSON.stringify(this.#masked(name, parsed.payload));
+        this.#show({ type: 'tool-call-args-delta', callId, delta });
+      }
+      this.#show({ type: 'tool-call-end', callId });
+      return { callId, toolName: name, providerCallId, arguments: parsed };
+    });
     return {
       text: this.#text,
       parts: this.#parts(calls),

@@ -8,7 +8,7 @@ import type { ToolContext } from '../vocabulary/run-context.ts';
 import type { WaitResolution } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
 import type { OpenCall } from './open-call.ts';
-import { resolved, toolContextOf } from './run-context.ts';
+import { OwnToolContext, resolved } from './run-context.ts';
 
 /** How a started call came back. `lost`: it was started, and nobody knows what became of it. */
 export type CallReturn = ToolOutcome | { readonly kind: 'lost'; readonly error: AgentError };
@@ -52,7 +52,7 @@ export function resolutionOf(answer: WaitResolution | undefined): Carried['resol
 
 async function unlessAborted(run: ActiveRun, returned: Promise<ToolOutcome>): Promise<CallReturn> {
   try {
-    return await untilAborted(returned, run.signal);
+    return await run.abort.until(returned);
   } catch (error) {
     return { kind: 'lost', error: AgentError.is(error) ? error : runTimedOut(run.runId, 0) };
   }
@@ -92,7 +92,7 @@ export function contextFor(
 ): ToolContext {
   const { call } = open;
   const tool = open.tool as Tool;
-  return toolContextOf(run, {
+  return new OwnToolContext(run, {
     deps: resolved(run, tool.needs),
     signal,
     call: {

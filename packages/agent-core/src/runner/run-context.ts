@@ -1,84 +1,146 @@
 import type { Needs } from '../base/port.ts';
-import type { RunContext, ToolContext } from '../vocabulary/run-context.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { CallId, RunId } from '../base/ids.ts';
 import type { JsonPatch } from '../vocabulary/state.ts';
-import type { ActiveRun } from './active-run.ts';
+import type { RunContext, ToolContext } from '../vocabulary/run-context.ts';
+import type { Principal, Scope } from '../vocabulary/scope.ts';
+import type { AgentEvent } from '../events/agent-event.ts';
+import type { Counters } from './counters.ts';
+import type { RunFacts } from './run-facts.ts';
+import type { RunSetup } from './run-setup.ts';
 import { patched } from './shared-state.ts';
 
-const runs = new WeakMap<object, ActiveRun>();
-
-/** The context of a run: everything in it reads the run as it is at that moment. */
-export function contextOf(run: ActiveRun): RunContext {
-  const { facts } = run;
-  const { definition, input } = facts;
-  const deps = resolved(run, definition.needs);
-  const context: RunContext = {
-    runId: facts.runId,
-    rootRunId: facts.runId,
-    ...(input.parentRunId === undefined ? {} : { parentRunId: input.parentRunId }),
-    conversationId: facts.conversationId,
-    agentName: definition.name,
-    principal: facts.principal,
-    scope: facts.principal.scope,
-    get step() {
-      return run.counters.steps;
-    },
-    input: facts.inputText,
-    metadata: facts.metadata,
-    deps,
-    dependencies:
-      input.dependencies === undefined
-        ? definition.dependencies
-        : { ...definition.dependencies, ...input.dependencies },
-    state: {
-      get: () => run.shared,
-      patch: (operations) => patchShared(run, operations),
-    },
-    get signal() {
-      return run.signal;
-    },
-  };
-  runs.set(context, run);
-  return context;
+/** What a context reads of its run. */
+export interface ContextSource {
+  readonly setup: RunSetup;
+  readonly facts: RunFacts;
+  readonly counters: Counters;
+  readonly signal: AbortSignal;
+  shared: JsonObject;
+  record(event: AgentEvent): void;
 }
 
-/** The run behind a context that the framework made; undefined for one that a test made by hand. */
-export function runOf(context: RunContext<never>): ActiveRun | undefined {
-  return runs.get(context);
+const NO_DEPS: Readonly<Record<string, unknown>> = Object.freeze({});
+
+/** The context of a run: everything in it reads the run as it is at that moment. */
+export class OwnRunContext implements RunContext {
+  readonly #run: ContextSource;
+  readonly deps: unknown;
+
+  constructor(run: ContextSource) {
+    this.#run = run;
+    this.deps = resolved(run, run.facts.definition.needs);
+  }
+
+  get runId(): RunId {
+    return this.#run.facts.runId;
+  }
+
+  get rootRunId(): RunId {
+    return this.#run.facts.runId;
+  }
+
+  get parentRunId(): RunId | undefined {
+    return this.#run.facts.input.parentRunId;
+  }
+
+  get conversationId(): string {
+    return this.#run.facts.conversationId;
+  }
+
+  get agentName(): string {
+    return this.#run.facts.definition.name;
+  }
+
+  get principal(): Principal {
+    return this.#run.facts.principal;
+  }
+
+  get scope(): Scope {
+    return this.#run.facts.principal.scope;
+  }
+
+  get step(): number {
+    return this.#run.counters.steps;
+  }
+
+  get input(): string {
+    return this.#run.facts.inputText;
+  }
+
+  get metadata(): Readonly<Record<string, string>> {
+    return this.#run.facts.metadata;
+  }
+
+  get dependencies(): Readonly<Record<string, unknown>> {
+    const { definition, input } = this.#run.facts;
+    if (input.dependencies === undefined) return definition.dependencies;
+    return { ...definition.dependencies, ...input.dependencies };
+  }
+
+  get state(): { get(): JsonObject; patch(operations: readonly JsonPatch[]): void } {
+    const run = this.#run;
+    return { get: () => run.shared, patch: (operations) => patchShared(run, operations) };
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.signal;
+  }
+}
+
+/** What belongs to one call. */
+export type OwnCall = {
+  readonly deps: unknown;
+  readonly signal: AbortSignal;
+  readonly call: {
+    readonly callId: CallId;
+    readonly idempotencyKey: string;
+    readonly fence: number;
+    readonly attempt: number;
+  };
+  readonly progress: ToolContext['progress'];
+  readonly artifact: ToolContext['artifact'];
+};
+
+/** What a tool sees: the run's context, and its own call. */
+export class OwnToolContext extends OwnRunContext implements ToolContext {
+  override readonly deps: unknown;
+  readonly #own: OwnCall;
+
+  constructor(run: ContextSource, own: OwnCall) {
+    super(run);
+    this.deps = own.deps;
+    this.#own = own;
+  }
+
+  override get signal(): AbortSignal {
+    return this.#own.signal;
+  }
+
+  get call(): OwnCall['call'] {
+    return this.#own.call;
+  }
+
+  get progress(): ToolContext['progress'] {
+    return this.#own.progress;
+  }
+
+  get artifact(): ToolContext['artifact'] {
+    return this.#own.artifact;
+  }
 }
 
 /** The ports of `needs`, as `deps` shows them. */
-export function resolved(run: ActiveRun, needs: Needs): Readonly<Record<string, unknown>> {
-  const deps: Record<string, unknown> = {};
-  for (const [name, port] of Object.entries(needs)) deps[name] = run.setup.resolve(port);
-  return deps;
+export function resolved(run: ContextSource, needs: Needs): Readonly<Record<string, unknown>> {
+  let deps: Record<string, unknown> | undefined;
+  for (const name in needs) {
+    deps ??= {};
+    deps[name] = run.setup.resolve(needs[name] as Needs[string]);
+  }
+  return deps ?? NO_DEPS;
 }
 
-/** What a tool sees: the run's context and its own call. */
-export function toolContextOf(
-  run: ActiveRun,
-  own: Pick<ToolContext, 'call' | 'deps' | 'progress' | 'artifact' | 'signal'>,
-): ToolContext {
-  const { context } = run;
-  const tool: ToolContext = {
-    runId: context.runId,
-    rootRunId: context.rootRunId,
-    ...(context.parentRunId === undefined ? {} : { parentRunId: context.parentRunId }),
-    conversationId: context.conversationId,
-    agentName: context.agentName,
-    principal: context.principal,
-    scope: context.scope,
-    step: context.step,
-    input: context.input,
-    metadata: context.metadata,
-    dependencies: context.dependencies,
-    state: context.state,
-    ...own,
-  };
-  runs.set(tool, run);
-  return tool;
-}
-
-function patchShared(run: ActiveRun, operations: readonly JsonPatch[]): void {
+function patchShared(run: ContextSource, operations: readonly JsonPatch[]): void {
   run.shared = patched(run.shared, operations);
   run.record({ type: 'state-delta', patch: operations });
 }

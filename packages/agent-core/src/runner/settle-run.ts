@@ -2,7 +2,8 @@ import type { ErrorRecord } from '../base/error.ts';
 import { AgentError } from '../base/error.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { StateReason } from '../vocabulary/state.ts';
-import type { ActiveRun, Standing } from './active-run.ts';
+import type { ActiveRun } from './active-run.ts';
+import type { Standing } from './run-facts.ts';
 import { shownWait } from './call-ledger.ts';
 import { openWaits, reasonOf } from './open-waits.ts';
 

@@ -9,9 +9,9 @@ function subject(): StoreSubject {
   const clock = fakeClock();
   const state = memoryState(clock);
   const store = storeOver(state);
-  let lock = Promise.resolve();
+  let lock: Promise<void> | undefined;
   const commit: typeof store.ownership.commit = async (...sent) => {
-    await lock;
+    if (lock !== undefined) await lock;
     return store.ownership.commit(...sent);
   };
   return {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../base/error-catalog.ts';
+import type { ErrorCode } from '../base/error-codes.ts';
 
 /** The statuses of errors that are a caller's, or that pass; every other code is 500. */
 const STATUSES: Readonly<Partial<Record<ErrorCode, number>>> = {

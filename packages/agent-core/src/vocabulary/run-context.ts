@@ -8,7 +8,7 @@ import type { JsonPatch } from './state.ts';
 export interface RunContext<Deps = unknown> {
   readonly runId: RunId;
   readonly rootRunId: RunId;
-  readonly parentRunId?: RunId;
+  readonly parentRunId?: RunId | undefined;
   readonly conversationId: string;
   readonly agentName: string;
   readonly principal: Principal;

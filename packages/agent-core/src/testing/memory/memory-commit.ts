@@ -103,9 +103,10 @@ function writeWaits(state: MemoryState, { waits }: MemoryRoot, commit: Commit): 
   const move = (wait: WaitRecord, status: WaitRecord['status']): void => {
     waits.set(wait.id, Object.freeze({ ...wait, status }));
   };
-  for (const { id, to } of commit.moves ?? []) {
-    const wait = waits.get(id);
-    if (wait !== undefined) move(wait, to);
+  const targets = new Map(commit.moves?.map(({ id, to }) => [id, to]));
+  for (const wait of [...waits.values()]) {
+    const to = targets.get(wait.id);
+    if (to !== undefined) move(wait, to);
   }
   for (const opening of commit.opens ?? []) waits.set(opening.id, opened(opening, state));
   if (commit.voidWaits === undefined) return;

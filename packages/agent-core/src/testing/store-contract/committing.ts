@@ -173,7 +173,7 @@ export const committing: readonly Rule<StoreSubject>[] = [
       ...later(run),
       values: [
         { ...free, expect: 0 },
-        { ...free, key: 'taken', expect: kept?.version ?? 0 },
+        { ...free, key: 'taken', expect: present(kept, 'the value').version },
       ],
     });
     same(

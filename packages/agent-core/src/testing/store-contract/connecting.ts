@@ -147,7 +147,7 @@ export const connecting: readonly Rule<StoreSubject>[] = [
       await release();
       same((await commit).kind, 'committed', 'the commit, once the lock is free');
       // The middle one: a machine that is busy with something else delays a few of them.
-      const gap = gaps.sort((left, right) => left - right)[TICKS >> 1] ?? 0;
+      const gap = present(gaps.sort((left, right) => left - right)[TICKS >> 1], 'a gap');
       ensure(gap < LONGEST_STOP, `a timer of ${TICK} ms fires in time meanwhile, in ms`, gap);
     },
     { needs: 'held-lock' },

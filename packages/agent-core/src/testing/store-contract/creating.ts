@@ -212,5 +212,5 @@ function elsewhere({ principal }: StoreBench, scope: Scope): StoreBench['princip
 function onlyCreated(answers: readonly Created[]): number {
   const winners = answers.flatMap(({ kind }, index) => (kind === 'created' ? [index] : []));
   same(winners.length, 1, 'how many creates created');
-  return winners[0] ?? 0;
+  return present(winners[0], 'the create that created');
 }

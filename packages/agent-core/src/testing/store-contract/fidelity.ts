@@ -90,7 +90,11 @@ export const fidelity: readonly Rule<StoreSubject>[] = [
       [tree.lastEvidence, row],
       [tree.runs[0], run],
     ] as const) {
-      same(Object.keys(seen ?? {}).sort(), Object.keys(wanted).sort(), 'the members');
+      same(
+        Object.keys(present(seen, 'the record')).sort(),
+        Object.keys(wanted).sort(),
+        'the members',
+      );
     }
     const fresh = present(
       await store.records.load((await bench.started()).run.runId, stop),
@@ -127,8 +131,8 @@ export const fidelity: readonly Rule<StoreSubject>[] = [
         true,
         'after what was handed in is altered',
       );
-      const tree = await store.records.load(run.runId, stop);
-      Reflect.set(tree?.runs[0]?.shared ?? {}, 'list', 'altered');
+      const given = present(await store.records.head(run.runId, stop), 'the head');
+      Reflect.set(given.run.shared, 'list', 'altered');
       same(
         JSON.stringify(await recordOf(bench, run.runId)) === before,
         true,

@@ -7,7 +7,7 @@ import type { Principal } from '../../vocabulary/scope.ts';
 import type { SignalKind } from '../../vocabulary/signal.ts';
 import type { RunState } from '../../vocabulary/state.ts';
 import type { Rule } from '../rule.ts';
-import { present, same } from './assert.ts';
+import { ensure, present, same } from './assert.ts';
 import { runState } from './samples.ts';
 import type { StoreSubject } from './store-subject.ts';
 
@@ -94,9 +94,8 @@ function benchOver(
       const run = bench.run(part);
       const claim = { owner: 'first-owner', ttlMs: LONG };
       const created = await bench.create(run, { claim, ...options });
-      same(created.kind, 'created', 'create');
-      const lease = created.kind === 'created' ? created.lease : undefined;
-      return { run, lease: present(lease, 'the lease of a create that claims') };
+      ensure(created.kind === 'created', 'create', created);
+      return { run, lease: present(created.lease, 'the lease of a create that claims') };
     },
     claim: (target, { owner = 'next-owner', ttlMs = LONG } = {}) =>
       store.ownership.claim(target, { owner, ttlMs, agents: [agent], ...stop }),

@@ -56,8 +56,7 @@ export function commitOf(run: RunState): Partial<Commit> {
 export function sortedByRun<T extends { readonly runId: string }>(
   rows: readonly T[],
 ): readonly T[] {
-  return [...rows].sort((left, right) => {
-    if (left.runId === right.runId) return 0;
-    return left.runId < right.runId ? -1 : 1;
-  });
+  const byRun = (left: T, right: T): number =>
+    Number(left.runId > right.runId) - Number(left.runId < right.runId);
+  return [...rows].sort(byRun);
 }

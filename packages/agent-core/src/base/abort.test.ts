@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { linked, untilAborted } from './abort.ts';
+
+/** A signal that counts who listens. */
+function watched() {
+  const controller = new AbortController();
+  const { signal } = controller;
+  let listeners = 0;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...given: Parameters<typeof add>) => {
+    listeners += 1;
+    add(...given);
+  };
+  signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+    listeners -= 1;
+    remove(...given);
+  };
+  return { controller, signal, listeners: () => listeners };
+}
+
+test('follows any of its parents, with their reason', () => {
+  const [left, right] = [watched(), watched()];
+  const link = linked(left.signal, undefined, right.signal);
+  expect(link.signal.aborted).toBe(false);
+  right.controller.abort('stop');
+  expect(link.signal.reason).toBe('stop');
+});
+
+test('can be aborted by itself without touching its parents', () => {
+  const parent = watched();
+  const link = linked(parent.signal);
+  link.abort('own');
+  expect(link.signal.reason).toBe('own');
+  expect(parent.signal.aborted).toBe(false);
+});
+
+test('is aborted at once under a parent that is, and listens to nobody behind it', () => {
+  const later = watched();
+  const link = linked(AbortSignal.abort('gone'), later.signal);
+  expect(link.signal.reason).toBe('gone');
+  expect(later.listeners()).toBe(0);
+});
+
+test('leaves no listener behind once it is released', () => {
+  const parent = watched();
+  const link = linked(parent.signal);
+  expect(parent.listeners()).toBe(1);
+  link.release();
+  link.release();
+  expect(parent.listeners()).toBe(0);
+  parent.controller.abort('late');
+  expect(link.signal.aborted).toBe(false);
+});
+
+test('settles like the work, and leaves no listener behind', async () => {
+  const { signal, listeners } = watched();
+  expect(await untilAborted(Promise.resolve(1), signal)).toBe(1);
+  await expect(untilAborted(Promise.reject(new Error('no')), signal)).rejects.toThrow('no');
+  expect(listeners()).toBe(0);
+});
+
+test('rejects with the reason when the signal comes first', async () => {
+  const { controller, signal } = watched();
+  const waiting = untilAborted(new Promise(() => undefined), signal);
+  controller.abort('stop');
+  await expect(waiting).rejects.toBe('stop');
+  await expect(untilAborted(Promise.resolve(1), signal)).rejects.toBe('stop');
+});
