@@ -198,6 +198,16 @@ test('masks the contents of an event, and none of its own words', () => {
   });
 });
 
+test('masks the text of a summary, and not its counters', () => {
+  const guard = knowing('secret-value');
+  guard.learn(12345, [{ path: [], field: secretField() }]);
+  const summary = { text: 'a secret-value', evidenceCount: 12345 };
+  expect(guard.contents({ type: 'run-finished', summary })).toEqual({
+    type: 'run-finished',
+    summary: { text: 'a [SECRET]', evidenceCount: 12345 },
+  });
+});
+
 test('masks a value that comes in pieces, and holds back no more than it must', () => {
   const stream = knowing('secret-value').stream();
   expect(stream.push('A sec')).toBe('A ');

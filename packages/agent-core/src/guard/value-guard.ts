@@ -145,7 +145,18 @@ const CONTENTS: readonly string[] = [
 
 /** Members in which the framework's own shapes go on. */
 const STRUCTURE: readonly string[] = [
-  ...['content', 'parts', 'waits', 'wait', 'outcome', 'error', 'patch', 'source', 'message'],
+  ...[
+    'content',
+    'parts',
+    'waits',
+    'wait',
+    'outcome',
+    'error',
+    'patch',
+    'source',
+    'message',
+    'summary',
+  ],
 ];
 
 function guardedContents(value: JsonValue, masks: Masks): JsonValue {
