@@ -69,7 +69,8 @@ class LinkedController implements Linked {
   }
 
   release(): void {
-    for (const { parent, listener } of this.#followed) parent.removeEventListener('abort', listener);
+    for (const { parent, listener } of this.#followed)
+      parent.removeEventListener('abort', listener);
     this.#followed.length = 0;
   }
 }

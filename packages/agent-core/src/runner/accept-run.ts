@@ -14,11 +14,11 @@ import type { RunInput } from '../vocabulary/run-input.ts';
 import type { Principal } from '../vocabulary/scope.ts';
 import type { RunState } from '../vocabulary/state.ts';
 import { ActiveRun } from './active-run.ts';
-import type { RunFacts } from './run-facts.ts';
 import { type Counters, newCounters } from './counters.ts';
 import { EventFeed } from './event-feed.ts';
 import { EvidenceChain } from './evidence-chain.ts';
 import { keep } from './keeping.ts';
+import type { RunFacts } from './run-facts.ts';
 import { RunJournal } from './run-journal.ts';
 import type { RunSetup } from './run-setup.ts';
 

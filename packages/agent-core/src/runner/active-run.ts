@@ -1,7 +1,6 @@
 import { type Linked, linked } from '../base/abort.ts';
 import type { CallId, RunId } from '../base/ids.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
-import type { AgentDefinition } from '../definition/agent-definition.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
 import type { Mark } from '../guard/mark.ts';
 import { type ValueGuard, valueGuard } from '../guard/value-guard.ts';
@@ -10,19 +9,17 @@ import type { EvidenceKind } from '../vocabulary/evidence.ts';
 import type { Message } from '../vocabulary/message.ts';
 import type { RunSummary } from '../vocabulary/outcome.ts';
 import type { RunContext } from '../vocabulary/run-context.ts';
-import { OwnRunContext } from './run-context.ts';
-import type { RunInput } from '../vocabulary/run-input.ts';
-import type { Principal } from '../vocabulary/scope.ts';
 import type { RunSignal } from '../vocabulary/signal.ts';
-import type { RunState, RunStatus, RunTransition, StateReason } from '../vocabulary/state.ts';
+import type { RunState } from '../vocabulary/state.ts';
 import type { CleanupTask } from './cleanup.ts';
 import type { Counters } from './counters.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { EvidenceChain } from './evidence-chain.ts';
 import { guardedEvent } from './guarded-event.ts';
 import type { OpenCall } from './open-call.ts';
-import type { RunJournal } from './run-journal.ts';
+import { OwnRunContext } from './run-context.ts';
 import type { CancelRequest, RunFacts, Standing } from './run-facts.ts';
+import type { RunJournal } from './run-journal.ts';
 import type { RunSetup } from './run-setup.ts';
 
 /**

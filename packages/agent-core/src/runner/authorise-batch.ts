@@ -1,15 +1,15 @@
 import { planApproval } from '../approvals/plan-approval.ts';
 import type { AgentError } from '../base/error.ts';
-import type { CallId } from '../base/ids.ts';
-import type { JsonObject } from '../base/json.ts';
-import { missingPermissions } from '../tools/dispatcher.ts';
-import type { Tool } from '../tools/tool.ts';
 import {
   maxToolCallsExceeded,
   toolInputInvalid,
   toolPermissionDenied,
   toolUnknown,
 } from '../base/error-catalog.ts';
+import type { CallId } from '../base/ids.ts';
+import type { JsonObject } from '../base/json.ts';
+import { missingPermissions } from '../tools/dispatcher.ts';
+import type { Tool } from '../tools/tool.ts';
 import type { Part } from '../vocabulary/message.ts';
 import type { ActiveRun } from './active-run.ts';
 import { edit, markStarted, openWait, propose, stage } from './call-ledger.ts';
@@ -40,7 +40,8 @@ export function authoriseBatch(run: ActiveRun, calls: readonly AskedCall[]): voi
 /** Decides one call: refused, asked about, or authorised. */
 export function authorise(run: ActiveRun, open: OpenCall): void {
   const { tool, call } = open;
-  if (tool === undefined) open.refusal ??= refusal('error', toolUnknown(call.toolName, run.catalogue.names));
+  if (tool === undefined)
+    open.refusal ??= refusal('error', toolUnknown(call.toolName, run.catalogue.names));
   else if (open.refusal === undefined) {
     const checked = whyNot(run, { tool, input: open.input, callId: call.callId });
     if (!checked.ok) open.refusal = checked.refusal;
@@ -66,10 +67,17 @@ export function authorise(run: ActiveRun, open: OpenCall): void {
 /** The bound arguments of a call, or why it does not run: what is wrong with them, or a permission that is missing. */
 export function whyNot(
   run: ActiveRun,
-  { tool, input, callId }: { readonly tool: Tool; readonly input: JsonObject; readonly callId: CallId },
-): { readonly ok: true; readonly input: JsonObject } | { readonly ok: false; readonly refusal: Refusal } {
+  {
+    tool,
+    input,
+    callId,
+  }: { readonly tool: Tool; readonly input: JsonObject; readonly callId: CallId },
+):
+  | { readonly ok: true; readonly input: JsonObject }
+  | { readonly ok: false; readonly refusal: Refusal } {
   const bound = tool.definition.bindInput(input);
-  if (!bound.ok) return { ok: false, refusal: refusal('error', toolInputInvalid(tool.name, bound.problems)) };
+  if (!bound.ok)
+    return { ok: false, refusal: refusal('error', toolInputInvalid(tool.name, bound.problems)) };
   const missing = missingPermissions(tool, run.facts.principal.permissions);
   if (missing.length === 0) return { ok: true, input: bound.input };
   run.evidence('approval', { callId, toolName: tool.name, decision: 'deny', missing });

@@ -2,7 +2,9 @@ import { cancellationCleanupFailed } from '../base/error-catalog.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { ActiveRun } from './active-run.ts';
+import { shownWait } from './call-ledger.ts';
 import { type CleanupTask, runCleanups } from './cleanup.ts';
+import type { OpenCall } from './open-call.ts';
 import { recordResult } from './record-result.ts';
 import { settleRun } from './settle-run.ts';
 
@@ -19,6 +21,7 @@ export async function beginCancellation(run: ActiveRun): Promise<void> {
 export function settleCalls(run: ActiveRun): void {
   for (const open of run.batch) {
     if (open.settled) continue;
+    closeWait(run, open);
     const started = open.call.stage === 'started' || open.call.stage === 'unknown';
     const doubtful = started && open.call.resume !== 'retry';
     recordResult(run, open, {
@@ -35,6 +38,15 @@ export function settleCalls(run: ActiveRun): void {
       own: false,
     });
   }
+}
+
+/** Nobody has to answer any more; an answer that was not acted on is void, too. The rows follow with the end of the run. */
+function closeWait(run: ActiveRun, open: OpenCall): void {
+  const { wait } = open;
+  if (wait?.status !== 'pending' && wait?.status !== 'resolved') return;
+  open.wait = { ...wait, status: 'void' };
+  open.answer = undefined;
+  run.record({ type: 'wait-closed', wait: shownWait(open.wait) });
 }
 
 /** Cleans up, records what came of it, and ends the run: `cancelled`, or failed when a cleanup failed. */

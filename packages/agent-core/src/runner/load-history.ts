@@ -1,6 +1,6 @@
 import type { Message } from '../vocabulary/message.ts';
-import type { RunFacts } from './run-facts.ts';
 import { opened } from './keeping.ts';
+import type { RunFacts } from './run-facts.ts';
 import type { RunSetup } from './run-setup.ts';
 
 /** How many settled turns a run sees of its conversation. */

@@ -11,7 +11,6 @@ import { isTerminal, type RunState } from '../vocabulary/state.ts';
 import type { WaitRecord } from '../vocabulary/wait.ts';
 import { ownedRun } from './accept-run.ts';
 import type { ActiveRun } from './active-run.ts';
-import type { RunFacts } from './run-facts.ts';
 import { takeAnswer } from './control-lane.ts';
 import { countersOf } from './counters.ts';
 import { EvidenceChain } from './evidence-chain.ts';
@@ -19,6 +18,7 @@ import { opened } from './keeping.ts';
 import { loadHistory } from './load-history.ts';
 import type { OpenCall } from './open-call.ts';
 import { resultMessage } from './record-result.ts';
+import type { RunFacts } from './run-facts.ts';
 import type { RunSetup } from './run-setup.ts';
 
 /**

@@ -107,7 +107,13 @@ export class AnswerAssembler {
   #startCall(event: Extract<ModelEvent, { type: 'tool-call-start' }>): void {
     if (this.#byIndex.has(event.index)) return;
     const callId = callIdOf(`${this.#prefix}.${this.#calls.length}`);
-    const asked = { callId, name: event.name, providerCallId: event.providerCallId, text: '', withheld: this.#masked(event.name, {}) !== undefined };
+    const asked = {
+      callId,
+      name: event.name,
+      providerCallId: event.providerCallId,
+      text: '',
+      withheld: this.#masked(event.name, {}) !== undefined,
+    };
     this.#calls.push(asked);
     this.#byIndex.set(event.index, asked);
     this.#show({

@@ -1,10 +1,10 @@
-import type { Needs } from '../base/port.ts';
-import type { JsonObject } from '../base/json.ts';
 import type { CallId, RunId } from '../base/ids.ts';
-import type { JsonPatch } from '../vocabulary/state.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Needs } from '../base/port.ts';
+import type { AgentEvent } from '../events/agent-event.ts';
 import type { RunContext, ToolContext } from '../vocabulary/run-context.ts';
 import type { Principal, Scope } from '../vocabulary/scope.ts';
-import type { AgentEvent } from '../events/agent-event.ts';
+import type { JsonPatch } from '../vocabulary/state.ts';
 import type { Counters } from './counters.ts';
 import type { RunFacts } from './run-facts.ts';
 import type { RunSetup } from './run-setup.ts';

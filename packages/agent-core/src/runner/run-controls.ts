@@ -1,13 +1,13 @@
+import { idempotencyKey } from '../approvals/idempotency-key.ts';
+import { inputDigest } from '../approvals/input-digest.ts';
+import { planApproval } from '../approvals/plan-approval.ts';
 import { untilAborted } from '../base/abort.ts';
 import { inputInvalid, runNotDurable, toolUnknown } from '../base/error-catalog.ts';
 import { callIdOf } from '../base/ids.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
-import { idempotencyKey } from '../approvals/idempotency-key.ts';
-import { inputDigest } from '../approvals/input-digest.ts';
-import { planApproval } from '../approvals/plan-approval.ts';
-import type { Tool } from '../tools/tool.ts';
 import { captureResult } from '../tools/capture-result.ts';
 import { invokeTool, resultParts } from '../tools/invoke-tool.ts';
+import type { Tool } from '../tools/tool.ts';
 import type { Message, Part, ToolResultPart } from '../vocabulary/message.ts';
 import type { RunContext, ToolContext } from '../vocabulary/run-context.ts';
 import type { RunSignal, SignalKind } from '../vocabulary/signal.ts';
@@ -20,8 +20,8 @@ import type { CleanupTask } from './cleanup.ts';
 import { consumed, pollControl } from './control-lane.ts';
 import { loadHistory } from './load-history.ts';
 import type { OpenCall } from './open-call.ts';
-import { OwnToolContext, resolved } from './run-context.ts';
 import { withinBudget } from './result-size.ts';
+import { OwnToolContext, resolved } from './run-context.ts';
 
 const runs = new WeakMap<object, ActiveRun>();
 
@@ -38,14 +38,20 @@ export interface RunControls {
    * Takes what has arrived, without waiting: the longest run of pending messages whose kinds are wanted,
    * in their order, at most `max`; an unwanted one stops it. A cancellation aborts `context.signal` instead.
    */
-  signals(options?: { readonly kinds?: readonly SignalKind[]; readonly max?: number }): Promise<readonly RunSignal[]>;
+  signals(options?: {
+    readonly kinds?: readonly SignalKind[];
+    readonly max?: number;
+  }): Promise<readonly RunSignal[]>;
   /**
    * Runs one of the agent's tools as the loop would: arguments, permissions, approval (asked in place),
    * result budget, event and evidence. Never throws for what a tool does.
    */
   runTool(call: { readonly name: string; readonly input: JsonObject }): Promise<ToolResultPart>;
   /** Asks a person and waits in place, for as long as this process lives. */
-  ask(question: { readonly prompt: JsonObject; readonly input?: JsonObject }): Promise<WaitResolution>;
+  ask(question: {
+    readonly prompt: JsonObject;
+    readonly input?: JsonObject;
+  }): Promise<WaitResolution>;
   /** Puts a boundary on record and stores everything that is known. */
   checkpoint(given: Boundary): Promise<void>;
   /** Runs when the run is cancelled, in the order given; what comes of it is on record. */
@@ -61,7 +67,11 @@ export function runControls(context: RunContext): RunControls {
   const run = runs.get(context);
   if (run === undefined) {
     throw inputInvalid('runControls', [
-      { at: 'context', seen: 'was not made by a run.', mend: 'Pass the context that `execute` was called with.' },
+      {
+        at: 'context',
+        seen: 'was not made by a run.',
+        mend: 'Pass the context that `execute` was called with.',
+      },
     ]);
   }
   const calls = { count: 0 };
@@ -88,7 +98,9 @@ async function takeSignals(
   { kinds, max }: { readonly kinds?: readonly SignalKind[]; readonly max?: number },
 ): Promise<readonly RunSignal[]> {
   if (max !== undefined && (!Number.isInteger(max) || max < 1)) {
-    throw inputInvalid('signals', [{ at: 'max', seen: `is ${max}.`, mend: 'Use a whole number of at least 1.' }]);
+    throw inputInvalid('signals', [
+      { at: 'max', seen: `is ${max}.`, mend: 'Use a whole number of at least 1.' },
+    ]);
   }
   await pollControl(run);
   run.signal.throwIfAborted();
@@ -106,25 +118,59 @@ async function takeSignals(
 
 async function runOne(
   run: ActiveRun,
-  { name, input, index }: { readonly name: string; readonly input: JsonObject; readonly index: number },
+  {
+    name,
+    input,
+    index,
+  }: { readonly name: string; readonly input: JsonObject; readonly index: number },
 ): Promise<ToolResultPart> {
   const callId = callIdOf(`${run.runId}.0.${index}`);
   const tool = run.catalogue.get(name);
-  const result = tool === undefined
-    ? { ...refusal('error', toolUnknown(name, run.catalogue.names)), value: undefined }
-    : await carriedOut(run, { tool, input, callId });
-  const part: ToolResultPart = { type: 'tool-result', callId, outcome: result.outcome, content: result.content };
+  const result =
+    tool === undefined
+      ? { ...refusal('error', toolUnknown(name, run.catalogue.names)), value: undefined }
+      : await carriedOut(run, { tool, input, callId });
+  const part: ToolResultPart = {
+    type: 'tool-result',
+    callId,
+    outcome: result.outcome,
+    content: result.content,
+  };
   run.toolNames.push(name);
-  run.record({ type: 'tool-call-result', messageId: run.nextMessageId(), callId, toolName: name, outcome: part.outcome, content: part.content });
-  run.evidence('tool', { callId, toolName: name, outcome: part.outcome, ...(tool === undefined ? {} : captureResult(tool.definition, result.value ?? null)) });
+  run.record({
+    type: 'tool-call-result',
+    messageId: run.nextMessageId(),
+    callId,
+    toolName: name,
+    outcome: part.outcome,
+    content: part.content,
+  });
+  run.evidence('tool', {
+    callId,
+    toolName: name,
+    outcome: part.outcome,
+    ...(tool === undefined ? {} : captureResult(tool.definition, result.value ?? null)),
+  });
   return part;
 }
 
-type Result = { readonly outcome: ToolResultPart['outcome']; readonly content: readonly Part[]; readonly value: JsonValue | undefined };
+type Result = {
+  readonly outcome: ToolResultPart['outcome'];
+  readonly content: readonly Part[];
+  readonly value: JsonValue | undefined;
+};
 
 async function carriedOut(
   run: ActiveRun,
-  { tool, input, callId }: { readonly tool: Tool; readonly input: JsonObject; readonly callId: ToolContext['call']['callId'] },
+  {
+    tool,
+    input,
+    callId,
+  }: {
+    readonly tool: Tool;
+    readonly input: JsonObject;
+    readonly callId: ToolContext['call']['callId'];
+  },
 ): Promise<Result> {
   const checked = whyNot(run, { tool, input, callId });
   if (!checked.ok) return { ...checked.refusal, value: undefined };
@@ -137,23 +183,63 @@ async function carriedOut(
       if (!edited.ok) return { ...edited.refusal, value: undefined };
       effective = edited.input;
     } else if (answer.decision !== 'approve') {
-      return { outcome: 'denied', content: [{ type: 'text', text: `The call was rejected${answer.comment === undefined ? '.' : `: ${answer.comment}`}` }], value: undefined };
+      return {
+        outcome: 'denied',
+        content: [
+          {
+            type: 'text',
+            text: `The call was rejected${answer.comment === undefined ? '.' : `: ${answer.comment}`}`,
+          },
+        ],
+        value: undefined,
+      };
     }
   }
   run.learn(effective, tool.definition.inputMarks);
   const context = new OwnToolContext(run, {
     deps: resolved(run, tool.needs),
     signal: run.signal,
-    call: { callId, idempotencyKey: idempotencyKey({ rootRunId: run.runId, callId, inputDigest: inputDigest(effective) }), fence: run.journal?.lease.fence ?? 0, attempt: 1 },
-    progress: (message, detail) => run.show(run.feed.openSteps[0] ?? '', { type: 'progress', message, callId, ...(detail === undefined ? {} : { detail }) }),
-    artifact: ({ id, name, parts }) => run.record({ type: 'artifact', artifactId: id, ...(name === undefined ? {} : { name }), parts }),
+    call: {
+      callId,
+      idempotencyKey: idempotencyKey({
+        rootRunId: run.runId,
+        callId,
+        inputDigest: inputDigest(effective),
+      }),
+      fence: run.journal?.lease.fence ?? 0,
+      attempt: 1,
+    },
+    progress: (message, detail) =>
+      run.show(run.feed.openSteps[0] ?? '', {
+        type: 'progress',
+        message,
+        callId,
+        ...(detail === undefined ? {} : { detail }),
+      }),
+    artifact: ({ id, name, parts }) =>
+      run.record({
+        type: 'artifact',
+        artifactId: id,
+        ...(name === undefined ? {} : { name }),
+        parts,
+      }),
   });
-  const outcome = await untilAborted(Promise.resolve(invokeTool(tool, effective, context)), run.signal);
+  const outcome = await untilAborted(
+    Promise.resolve(invokeTool(tool, effective, context)),
+    run.signal,
+  );
   if (outcome.kind === 'ok') {
     run.learn(outcome.value, tool.definition.outputMarks);
-    return { outcome: 'ok', content: await withinBudget(run, resultParts(outcome.value), tool.definition.maxResultBytes), value: outcome.value };
+    return {
+      outcome: 'ok',
+      content: await withinBudget(run, resultParts(outcome.value), tool.definition.maxResultBytes),
+      value: outcome.value,
+    };
   }
-  const text = outcome.kind === 'error' ? `${outcome.error.message}\n${outcome.error.mend}` : 'The tool suspended, which a custom execute cannot wait for: await it inside the tool.';
+  const text =
+    outcome.kind === 'error'
+      ? `${outcome.error.message}\n${outcome.error.mend}`
+      : 'The tool suspended, which a custom execute cannot wait for: await it inside the tool.';
   return { outcome: 'error', content: [{ type: 'text', text }], value: undefined };
 }
 
@@ -162,15 +248,25 @@ async function askInPlace(
   { prompt, input = {} }: { readonly prompt: JsonObject; readonly input?: JsonObject },
 ): Promise<WaitResolution> {
   const [body] = run.batch;
-  if (run.journal === undefined || body === undefined) throw runNotDurable(run.facts.definition.name, 'approvals');
-  const asking: OpenCall = { ...body, call: { ...body.call, inputDigest: inputDigest(input) }, answer: undefined };
+  if (run.journal === undefined || body === undefined)
+    throw runNotDurable(run.facts.definition.name, 'approvals');
+  const asking: OpenCall = {
+    ...body,
+    call: { ...body.call, inputDigest: inputDigest(input) },
+    answer: undefined,
+  };
   openWait(run, asking, { kind: 'approval', prompt });
   Object.assign(body, { wait: asking.wait, waits: asking.waits, answer: undefined });
   await run.journal.commit({ signal: run.storage.signal });
   while (body.answer === undefined) {
     if (run.signalled) await pollControl(run);
     if (body.answer !== undefined) break;
-    await untilAborted(new Promise<void>((resolve) => { run.onSignal = resolve; }), run.signal);
+    await untilAborted(
+      new Promise<void>((resolve) => {
+        run.onSignal = resolve;
+      }),
+      run.signal,
+    );
     run.onSignal = undefined;
   }
   const answer: WaitResolution = body.answer;

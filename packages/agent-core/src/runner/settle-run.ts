@@ -3,9 +3,9 @@ import { AgentError } from '../base/error.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { StateReason } from '../vocabulary/state.ts';
 import type { ActiveRun } from './active-run.ts';
-import type { Standing } from './run-facts.ts';
 import { shownWait } from './call-ledger.ts';
 import { openWaits, reasonOf } from './open-waits.ts';
+import type { Standing } from './run-facts.ts';
 
 /** How one stretch of work ended: the run paused, or it is over. */
 export type Rest =
