@@ -12,6 +12,7 @@ type Kind = new (message: string) => A2AError;
 const KINDS: Readonly<Partial<Record<ErrorCode, Kind>>> = {
   RUN_NOT_FOUND: TaskNotFoundError,
   INPUT_INVALID: RequestMalformedError,
+  CONVERSATION_NOT_FOUND: RequestMalformedError,
   CONVERSATION_BUSY: UnsupportedOperationError,
   RUN_ENDED: UnsupportedOperationError,
   RUN_NOT_DURABLE: UnsupportedOperationError,

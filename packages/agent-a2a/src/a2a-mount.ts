@@ -14,8 +14,6 @@ import { taskHandler } from './task-handler.ts';
 /** The A2A server of one agent: its card, for everybody, and JSON-RPC, for whom the host knows. */
 export function a2aMount(options: A2aOptions): HttpMount {
   const { agent, baseUrl, basePath = '/a2a' } = options;
-  // Nobody aborts it: a task goes on when its client has left, and ends with its application.
-  const detached = new AbortController().signal;
   const cardAt = (origin: string): AgentCard => agentCard(options, new URL(basePath, origin).href);
   return {
     basePath,
@@ -33,7 +31,7 @@ export function a2aMount(options: A2aOptions): HttpMount {
         return new Response(null, { status: 405, headers: { allow: 'POST' } });
       }
       const caller = { principal: await authenticate(request), signal };
-      const handler = taskHandler({ agent, card, gateway, caller, detached });
+      const handler = taskHandler({ agent, card, gateway, caller });
       return answerJsonRpc(request, handler, card);
     },
   };

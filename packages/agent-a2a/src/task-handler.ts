@@ -39,8 +39,6 @@ export type TaskHandlerOptions = {
   readonly card: AgentCard;
   readonly gateway: RunGateway;
   readonly caller: Caller;
-  /** For what a request starts and does not stop by leaving: in A2A a client that leaves has not cancelled. */
-  readonly detached: AbortSignal;
 };
 
 /** The operations of A2A over the gateway, for one caller. A task is a run, a context is a conversation. */
@@ -82,17 +80,21 @@ async function sendMessage(
   if (configuration?.taskPushNotificationConfig !== undefined) {
     throw new PushNotificationNotSupportedError();
   }
+  const atOnce = configuration?.returnImmediately === true;
+  if (atOnce && !options.agent.durable) {
+    throw new UnsupportedOperationError('This agent keeps no tasks: wait for its answer.');
+  }
   const { handle, contextId } =
     message.taskId === '' ? await startTask(message, options) : await goOn(message, options);
   // The run outlives this request; what becomes of it is in its events.
   handle.result.catch(() => undefined);
   const address = { runId: handle.runId, contextId };
   const history = configuration?.historyLength === 0 ? [] : [said(message, address)];
-  if (configuration?.returnImmediately === true) {
+  if (atOnce) {
     const state = TaskState.TASK_STATE_SUBMITTED;
     return workingTask(address, { state, at: Date.now(), history });
   }
-  // A client that leaves first gets no answer; the run goes on.
+  // A client that leaves first gets no answer. It has not cancelled: a run that is kept goes on.
   await untilAborted(handle.result, options.caller.signal);
   return taskOf(address, await readHandle(handle), history);
 }
@@ -100,7 +102,7 @@ async function sendMessage(
 /** A new task. A message that is sent again under its id finds the task that it has started. */
 async function startTask(
   message: Message,
-  { agent, gateway, caller, detached }: TaskHandlerOptions,
+  { agent, gateway, caller }: TaskHandlerOptions,
 ): Promise<{ readonly handle: RunHandle; readonly contextId: string }> {
   const { principal } = caller;
   const asked = message.contextId === '' ? crypto.randomUUID() : message.contextId;
@@ -108,8 +110,7 @@ async function startTask(
     agent.name,
     { message: partsOf(message), conversationId: asked, metadata: metadataOf(message) },
     {
-      principal,
-      signal: detached,
+      ...caller,
       requestKey: `a2a:${agent.name}:${principal.scope.userId ?? ''}:${message.messageId}`,
     },
   );
@@ -120,7 +121,7 @@ async function startTask(
 /** The next message of a task: an answer to what it waits for, or a word to it while it works. */
 async function goOn(
   message: Message,
-  { agent, gateway, caller, detached }: TaskHandlerOptions,
+  { agent, gateway, caller }: TaskHandlerOptions,
 ): Promise<{ readonly handle: RunHandle; readonly contextId: string }> {
   const state = await ownTask(message.taskId, { agent, gateway, caller });
   const { runId, conversationId } = state;
@@ -148,7 +149,7 @@ async function goOn(
       caller,
     );
   }
-  const handle = await gateway.resume(runId, { principal: caller.principal, signal: detached });
+  const handle = await gateway.resume(runId, caller);
   return { handle, contextId: conversationId };
 }
 

@@ -81,8 +81,8 @@ function questionOf(wait: Wait): readonly A2aPart[] {
 function questionText({ kind, prompt, allowed }: Wait): string {
   const words = [prompt.message, prompt.question].find((text) => typeof text === 'string');
   if (typeof words === 'string') return words;
-  const tool = typeof prompt.toolName === 'string' ? ` of ${prompt.toolName}` : '';
-  return `Waiting for ${kind}${tool}: ${allowed.join(', ')}.`;
+  const tool = [prompt.tool, prompt.toolName].find((name) => typeof name === 'string');
+  return `Waiting for ${kind}${tool === undefined ? '' : ` of ${tool}`}: ${allowed.join(', ')}.`;
 }
 
 function artifactsOf({ artifacts, outcome, text }: RunRecord): Artifact[] {

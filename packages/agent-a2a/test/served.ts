@@ -8,7 +8,13 @@ import type {
 
 /** An agent as far as a card reads it. */
 export function agentLike(agent: Partial<AgentDefinition> = {}): AgentDefinition {
-  return { name: 'echo', objective: 'Says it again.', tools: [], ...agent } as AgentDefinition;
+  return {
+    name: 'echo',
+    durable: true,
+    objective: 'Says it again.',
+    tools: [],
+    ...agent,
+  } as AgentDefinition;
 }
 
 export const principal = (tenantId: string): Principal => ({

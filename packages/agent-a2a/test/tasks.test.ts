@@ -79,6 +79,9 @@ describe('SendMessage', () => {
       contextId: 'c1',
       status: { state: 'TASK_STATE_COMPLETED' },
     });
+    const fleeting = a2aMount({ agent: agentLike({ durable: false }) });
+    const atOnce = { message: message('x'), configuration: { returnImmediately: true } };
+    expect((await rpc(fleeting, gateway, 'SendMessage', atOnce)).error?.code).toBe(-32004);
     gateway.fail('get', new Error('not about being kept'));
     expect((await send(gateway, 'x')).error?.code).toBe(-32603);
   });

@@ -3,8 +3,6 @@ import type { FastifyReply } from 'fastify';
 
 /** The requests that are being answered, so that `close` can end what would never end by itself. */
 export interface OpenRequests {
-  /** Aborted when `close` has waited long enough: for what a request starts and does not stop by leaving. */
-  readonly host: AbortSignal;
   /** A signal that is aborted when the client leaves before its answer is complete, or when `close` has waited long enough. */
   request(reply: FastifyReply): AbortSignal;
   /** The same for an answer without an end of its own: aborted as soon as the host closes. */
@@ -18,7 +16,6 @@ export interface OpenRequests {
 export function openRequests(): OpenRequests {
   const streams = new Set<AbortController>();
   const requests = new Set<AbortController>();
-  const host = new AbortController();
   const follow = (reply: FastifyReply, set: Set<AbortController>): AbortSignal => {
     const controller = new AbortController();
     set.add(controller);
@@ -34,14 +31,12 @@ export function openRequests(): OpenRequests {
     for (const controller of set) controller.abort(hostClosing());
   };
   return {
-    host: host.signal,
     request: (reply) => follow(reply, requests),
     stream: (reply) => follow(reply, streams),
     endStreams: () => abort(streams),
     abortAll: () => {
       abort(streams);
       abort(requests);
-      host.abort(hostClosing());
     },
     get size() {
       return streams.size + requests.size;

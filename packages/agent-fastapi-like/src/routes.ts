@@ -1,7 +1,7 @@
-import { type Caller, type RunGateway, runIdOf, waitIdOf } from '@hexagent/agent-core';
+import { type Caller, type RunGateway, type RunId, runIdOf, waitIdOf } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { sendEvents } from './event-reply.ts';
+import { sendEvents, singly } from './event-reply.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { HostSettings } from './options.ts';
 import { principalOf } from './principal.ts';
@@ -45,26 +45,38 @@ function registerAgents(server: FastifyInstance, context: RouteContext): void {
     },
     async (request, reply) => {
       const principal = await principalOf(webHead(request), settings.authenticate);
-      const key = request.headers['idempotency-key'];
-      const handle = await gateway.start(request.params.agent, runInputOf(request.body), {
-        principal,
-        signal: open.host,
-        ...(key === undefined ? {} : { requestKey: key }),
-      });
-      // The run tells its failures in its events; a lost store is told by the next door that is asked.
-      handle.result.catch((error: unknown) =>
-        request.log.error({ err: error, runId: handle.runId }),
-      );
-      reply.header('location', `/runs/${encodeURIComponent(handle.runId)}`);
       const streams =
         request.query.stream === 'sse' ||
         (request.headers.accept ?? '').includes('text/event-stream');
-      if (!streams) return reply.code(201).send({ runId: handle.runId });
-      const signal = open.stream(reply);
-      const batches = gateway.watch(handle.runId, {}, { principal, signal });
-      return sendEvents(reply, batches, { signal, heartbeatMs: settings.limits.heartbeatMs });
+      const signal = streams ? open.stream(reply) : open.request(reply);
+      const caller = { principal, signal, ...keyOf(request.headers['idempotency-key']) };
+      const { agent } = request.params;
+      const handle = await gateway.start(agent, runInputOf(request.body), caller);
+      // The run tells its failures in its events; a lost store is told by the next door that is asked.
+      handle.result.catch((error: unknown) => request.log.error({ err: error, run: handle.runId }));
+      if (streams) {
+        reply.header('location', locationOf(handle.runId));
+        const { heartbeatMs } = settings.limits;
+        return sendEvents(reply, singly(handle.events({ signal })), { signal, heartbeatMs });
+      }
+      // Nothing of a run that is not kept can be asked for later: its request waits for what it comes to.
+      if (!isDurable(gateway, agent, caller)) return handle.result;
+      reply.header('location', locationOf(handle.runId));
+      return reply.code(201).send({ runId: handle.runId });
     },
   );
+}
+
+function isDurable(gateway: RunGateway, agent: string, caller: Caller): boolean {
+  return gateway.agents(caller).some(({ name, durable }) => name === agent && durable);
+}
+
+function locationOf(runId: RunId): string {
+  return `/runs/${encodeURIComponent(runId)}`;
+}
+
+function keyOf(key: string | undefined): { readonly requestKey?: string } {
+  return key === undefined ? {} : { requestKey: key };
 }
 
 function registerRuns(server: FastifyInstance, context: RouteContext): void {

@@ -31,6 +31,8 @@ export interface FakeGateway extends RunGateway {
   fail(door: string, error: unknown): void;
   /** Rejects the result of a run, as a lost store would. */
   lose(runId: string, error: unknown): void;
+  /** Settles the result of a run. */
+  settle(runId: string, result: RunResult<unknown>): void;
   lastCaller(): Caller | undefined;
 }
 
@@ -55,6 +57,14 @@ const notFound = (runId: string): AgentError =>
     message: `There is no run "${runId}".`,
     mend: 'Check the id.',
   });
+
+/** An agent whose runs are not kept. */
+export const FLEETING: AgentDescription = {
+  name: 'fleeting',
+  durable: false,
+  accepts: [],
+  tools: [],
+};
 
 export const ECHO: AgentDescription = {
   name: 'echo',
@@ -88,12 +98,12 @@ export function fakeGateway(): FakeGateway {
   const gateway: RunGateway = {
     agents: (caller) => {
       enter('agents', caller);
-      return [ECHO];
+      return [ECHO, FLEETING];
     },
     start: async (agent, input, caller) => {
       enter('start', caller, agent, input, caller.requestKey);
       inputs.push(input);
-      if (agent !== ECHO.name) {
+      if (agent !== ECHO.name && agent !== FLEETING.name) {
         throw new AgentError('AGENT_UNKNOWN', {
           message: `No agent "${agent}".`,
           mend: 'Known: echo.',
@@ -125,8 +135,9 @@ export function fakeGateway(): FakeGateway {
       return {
         runId,
         result: result.promise,
-        events: () => {
-          throw new Error('not used');
+        events: async function* ({ signal } = {}) {
+          const own = { ...caller, signal: signal ?? caller.signal };
+          for await (const batch of gateway.watch(runId, {}, own)) yield* batch;
         },
         yields: () => {
           throw new Error('not used');
@@ -206,5 +217,6 @@ export function fakeGateway(): FakeGateway {
     },
     fail: (door: string, error: unknown) => void failures.set(door, error),
     lose: (runId: string, error: unknown) => runs.get(runId)?.result.reject(error),
+    settle: (runId: string, result: RunResult<unknown>) => runs.get(runId)?.result.resolve(result),
   });
 }

@@ -2,6 +2,7 @@ import { AgentError, type Principal, runIdOf } from '@hexagent/agent-core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeGateway, fakeGateway } from './fake-gateway.ts';
 import { type RunningHost, startHost } from './fake-setup.ts';
+import { until } from './sse-client.ts';
 
 const principal = (tenantId: string): Principal => ({
   scope: { tenantId, userId: 'u1' },
@@ -94,7 +95,10 @@ describe('doors', () => {
 
   test('lists agents, runs and waits, with their filters', async () => {
     expect((await call('/agents')).body).toEqual({
-      items: [expect.objectContaining({ name: 'echo' })],
+      items: [
+        expect.objectContaining({ name: 'echo' }),
+        expect.objectContaining({ name: 'fleeting' }),
+      ],
     });
     await call('/agents/echo/runs', { body: { message: 'x' } });
     expect((await call('/runs?agent=echo&status=active&limit=5&after=p')).body).toMatchObject({
@@ -145,6 +149,42 @@ describe('doors', () => {
   test('health needs nobody and asks nothing', async () => {
     expect(await call('/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
     expect(gateway.calls).toEqual([]);
+  });
+
+  test('a run that is not kept is answered with what it comes to; a client that leaves ends it', async () => {
+    const answer = call('/agents/fleeting/runs', { body: { message: 'x' } });
+    await until(() => gateway.calls.some(({ door }) => door === 'agents'));
+    gateway.settle('r1', {
+      runId: runIdOf('r1'),
+      kind: 'completed',
+      text: 'hi',
+      output: 'hi',
+      toolCalls: [],
+      evidenceCount: 0,
+      usage: {},
+    });
+    expect(await answer).toMatchObject({
+      status: 200,
+      body: { runId: 'r1', kind: 'completed', text: 'hi' },
+    });
+    expect(gateway.lastCaller()?.signal.aborted).toBe(false);
+
+    const leaving = new AbortController();
+    const left = fetch(`${host.url}/agents/fleeting/runs`, {
+      method: 'POST',
+      body: '{"message":"x"}',
+      headers: { 'content-type': 'application/json' },
+      signal: leaving.signal,
+    });
+    await until(() => gateway.inputs.length === 2);
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    await until(() => gateway.lastCaller()?.signal.aborted === true);
+
+    const lost = call('/agents/fleeting/runs', { body: { message: 'x' } });
+    await until(() => gateway.inputs.length === 3);
+    gateway.lose('r3', new Error('a bug'));
+    expect(await lost).toMatchObject({ status: 500, body: { error: { code: 'INTERNAL_ERROR' } } });
   });
 
   test('a run whose result is lost harms neither the host nor its other runs', async () => {
