@@ -58,7 +58,7 @@ export function resultParts(value: JsonValue): readonly Part[] {
 }
 
 /** Runs one function of a tool, under the rules of `invokeTool`. */
-export function normaliseOutcome(
+function normaliseOutcome(
   tool: Tool,
   run: () => unknown,
 ): ToolOutcome | Promise<ToolOutcome> {
