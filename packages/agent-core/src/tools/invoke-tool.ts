@@ -58,10 +58,7 @@ export function resultParts(value: JsonValue): readonly Part[] {
 }
 
 /** Runs one function of a tool, under the rules of `invokeTool`. */
-function normaliseOutcome(
-  tool: Tool,
-  run: () => unknown,
-): ToolOutcome | Promise<ToolOutcome> {
+function normaliseOutcome(tool: Tool, run: () => unknown): ToolOutcome | Promise<ToolOutcome> {
   try {
     const returned = run();
     if (!isThenable(returned)) return outcomeOf(tool.definition, returned);
