@@ -115,7 +115,9 @@ export const resolving: readonly Rule<StoreSubject>[] = [
     await bench.committed(lease, { opens: [...opens, question(run, 3)] });
     const expiry = async (n: number): Promise<number> =>
       present((await waitOf(bench, run, n)).expiresAt, `the expiry of wait ${n}`);
-    same((await expiry(2)) - (await expiry(1)), 300_000, 'between the two');
+    const apart = (await expiry(2)) - (await expiry(1));
+    // The store may look at its clock once a wait.
+    ensure(Math.abs(apart - 300_000) < 1_000, 'five minutes between the two, in ms', apart);
     same(await waitOf(bench, run, 3), question(run, 3), 'a wait without a time');
   }),
 
