@@ -116,10 +116,9 @@ async function runTables(
     stage: key,
     record: text,
   })
-    .addPrimaryKeyConstraint(`${prefix}call_pk`, ['id'])
-    .modifyEnd(columns.rewritten)
+    .addPrimaryKeyConstraint(`${prefix}call_pk`, ['root', 'id'])
+    .modifyEnd(columns.byKey)
     .execute();
-  await schema.createIndex(`${prefix}call_tree`).on(`${prefix}call`).column('root').execute();
 
   await filled(schema.createTable(`${prefix}message`), {
     root: key,
@@ -189,9 +188,8 @@ async function outsideTables(
     .addColumn('decision', text)
     .addColumn('resolved_by', text)
     .addColumn('resolution', text)
-    .addPrimaryKeyConstraint(`${wait}_pk`, ['id'])
+    .addPrimaryKeyConstraint(`${wait}_pk`, ['root', 'id'])
     .execute();
-  await schema.createIndex(`${wait}_tree`).on(wait).column('root').execute();
   await schema
     .createIndex(`${wait}_list`)
     .on(wait)

@@ -48,6 +48,7 @@ export async function sendCommit(
   });
   switch (row?.kind) {
     case 'go':
+      if (commit.events?.length) parts.grown(lease.rootRunId);
       return { kind: 'committed', version: row.version ?? 0 };
     case 'again':
       return { kind: 'committed', version: row.standing ?? 0 };
@@ -98,10 +99,6 @@ function commitStatement(parts: PostgresParts, lease: Lease, commit: Commit): St
     `${commit.values?.length ? '(select min(key) from conflicts)' : 'null'} as conflict`,
     ...guards.map((guard, index) => `${guard} as guard_${index}`),
   ];
-  if (parts.channel !== undefined && commit.events?.length) {
-    const channel = writer.value(parts.channel, 'text');
-    answers.push(`(select pg_notify(${channel}, cas.id) from cas)::text as told`);
-  }
   return writer.finish(`select ${answers.join(', ')}`);
 }
 
@@ -281,7 +278,7 @@ function writeCalls(
   );
   writer.part(
     'calls',
-    `insert into ${names.call} (id, root, run, step, stage, record) select x.id, cas.id, x.run, x.step, x.stage, x.record from cas, json_to_recordset(${rows}) as x(id text, run text, step bigint, stage text, record text) on conflict (id) do update set stage = excluded.stage, record = excluded.record`,
+    `insert into ${names.call} (id, root, run, step, stage, record) select x.id, cas.id, x.run, x.step, x.stage, x.record from cas, json_to_recordset(${rows}) as x(id text, run text, step bigint, stage text, record text) on conflict (root, id) do update set stage = excluded.stage, record = excluded.record`,
   );
 }
 
@@ -298,7 +295,7 @@ function writeWaits(writer: StatementWriter, { names }: PostgresParts, commit: C
     );
     writer.part(
       'moved',
-      `update ${names.wait} w set status = m.status from cas, json_to_recordset(${rows}) as m(id text, status text) where w.id = m.id`,
+      `update ${names.wait} w set status = m.status from cas, json_to_recordset(${rows}) as m(id text, status text) where w.root = cas.id and w.id = m.id`,
     );
   }
   if (voidWaits !== undefined) {

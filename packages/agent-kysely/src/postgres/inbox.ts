@@ -132,7 +132,7 @@ async function readWait(
   const writer = statementWriter('wait');
   writer.part(
     'found',
-    `select *, ${NOW} as now from ${names.wait} where id = ${writer.value(waitId, 'text')}`,
+    `select *, ${NOW} as now from ${names.wait} where root = ${writer.value(rootOf(waitId), 'text')} and id = ${writer.value(waitId, 'text')}`,
   );
   const [row] = await database.run<WaitRow & { readonly now: number }>(
     writer.finish('select * from found'),

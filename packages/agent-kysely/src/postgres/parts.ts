@@ -1,3 +1,4 @@
+import type { RunId } from '@hexagent/agent-core';
 import type { PostgresDatabase } from './database.ts';
 import type { TableNames } from './table-names.ts';
 
@@ -5,6 +6,6 @@ import type { TableNames } from './table-names.ts';
 export type PostgresParts = {
   readonly database: PostgresDatabase;
   readonly names: TableNames;
-  /** Where commits tell that a log has grown; absent when they do not. */
-  readonly channel: string | undefined;
+  /** Says, soon, to whoever listens that a root's log has grown. */
+  readonly grown: (rootRunId: RunId) => void;
 };

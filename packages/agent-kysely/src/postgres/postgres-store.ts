@@ -16,6 +16,7 @@ import type { OpenedStore } from '../opened-store.ts';
 import type { Target } from '../options.ts';
 import { type Reader, storeReads } from '../reads.ts';
 import { type Naming, quoted, type TableName, type Tables } from '../tables.ts';
+import { logAnnouncer } from './announcer.ts';
 import { connectionOptions, type PostgresDatabase, postgresDatabase } from './database.ts';
 import { postgresInbox } from './inbox.ts';
 import { type LogListener, logListener } from './listener.ts';
@@ -67,10 +68,11 @@ export async function openPostgres(target: PostgresTarget, module: PgModule): Pr
     channel,
     connect: () => new module.default.Client(connectionOptions(module, url)),
   });
+  const announcer = logAnnouncer(database, channel);
   const parts: PostgresParts = {
     database,
     names: tableNames(naming),
-    channel: target.isNotifying ? channel : undefined,
+    grown: target.isNotifying ? announcer.grown : () => undefined,
   };
   const reader = postgresReader(database, naming);
   const reads = storeReads(reader);
@@ -88,6 +90,7 @@ export async function openPostgres(target: PostgresTarget, module: PgModule): Pr
     migrator,
     close: async () => {
       await listener.close();
+      await announcer.close();
       await database.close();
     },
   };

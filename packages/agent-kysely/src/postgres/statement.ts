@@ -37,21 +37,21 @@ export function statementWriter(kind: string): StatementWriter {
     finish: (select) => {
       const expressions = [...parts].map(([name, sql]) => `${name} as (${sql})`);
       const text = `with ${expressions.join(',\n')}\n${select}`;
-      return { text, values, name: `hexagent_${kind}_${fingerprint(text)}` };
+      return { text, values, name: nameOf(kind, text) };
     },
   };
 }
 
-/** FNV-1a over the text: names of statements differ where their texts do, within one connection. */
-function fingerprint(text: string): string {
-  let low = 0x811c9dc5;
-  let high = 0x9747b28c;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    low = Math.imul(low ^ unit, 0x01000193);
-    high = Math.imul(high ^ (unit + index), 0x01000193);
+/** One name a text; the texts are the combinations of parts, so they are few. */
+const namesOf = new Map<string, string>();
+
+function nameOf(kind: string, text: string): string {
+  let name = namesOf.get(text);
+  if (name === undefined) {
+    name = `hexagent_${kind}_${namesOf.size}`;
+    namesOf.set(text, name);
   }
-  return (low >>> 0).toString(36) + (high >>> 0).toString(36);
+  return name;
 }
 
 /** The store's clock, in epoch milliseconds: read when a row is written, not when the statement began. */

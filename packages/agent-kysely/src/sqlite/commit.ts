@@ -50,8 +50,8 @@ function hasMoved(parts: SqliteParts, root: RunId, commit: Commit): boolean {
     if ((inbox?.next ?? 1) - 1 > seen) return true;
   }
   return (commit.moves ?? []).some(({ id, from }) => {
-    const wait = connection.one<WaitRow>(statements.waitById, [id]);
-    return wait?.root !== root || !from.some((status) => status === wait.status);
+    const wait = connection.one<WaitRow>(statements.waitById, [root, id]);
+    return !from.some((status) => status === wait?.status);
   });
 }
 
@@ -122,9 +122,9 @@ function writeWaits(
   { tenant, user_id }: RunRow,
   { root, commit }: { readonly root: RunId; readonly commit: Commit },
 ): void {
-  for (const { id, to } of commit.moves ?? []) connection.run(statements.moveWait, [to, id]);
+  for (const { id, to } of commit.moves ?? []) connection.run(statements.moveWait, [to, root, id]);
   for (const wait of commit.opens ?? []) {
-    if (connection.one(statements.waitById, [wait.id]) !== undefined) {
+    if (connection.one(statements.waitById, [root, wait.id]) !== undefined) {
       throw writtenBefore(root, `wait ${wait.id}`);
     }
     connection.run(statements.insertWait, [

@@ -4,6 +4,7 @@ import {
   type RunId,
   type RunInbox,
   type RunSignal,
+  rootOf,
   runIdOf,
 } from '@hexagent/agent-core';
 import { checkKeys } from '../keys.ts';
@@ -48,14 +49,20 @@ type Answer = Parameters<RunInbox['resolve']>[1] & { readonly waitId: string };
 function resolve(parts: SqliteParts, answer: Answer): ResolveResult {
   const { connection, statements } = parts;
   const { waitId, digest, decision, by, resolution } = answer;
-  const row = connection.one<WaitRow>(statements.waitById, [waitId]);
+  const row = connection.one<WaitRow>(statements.waitById, [rootOf(waitId), waitId]);
   if (row === undefined) return { kind: 'unknown' };
   const wait = shownWait(row);
   if (wait.status !== 'pending') return { kind: 'already', wait };
   if (wait.digest !== digest) return { kind: 'digest-mismatch' };
   if (!wait.allowed.includes(decision)) return { kind: 'not-allowed' };
   if (wait.expiresAt !== undefined && wait.expiresAt <= parts.now()) return { kind: 'expired' };
-  connection.run(statements.resolveWait, [decision, by, JSON.stringify(resolution), waitId]);
+  connection.run(statements.resolveWait, [
+    decision,
+    by,
+    JSON.stringify(resolution),
+    row.root,
+    waitId,
+  ]);
   const rootRunId = runIdOf(row.root);
   appendSignal(parts, rootRunId, resolvedWait(waitId));
   return { kind: 'resolved', rootRunId };

@@ -72,9 +72,9 @@ export function sqliteStatements(naming: Naming) {
       'previous_hash',
       'hash',
     ]),
-    upsertCall: `${insertion(call, ['id', 'root', 'run', 'step', 'stage', 'record'])} on conflict (id) do update set stage = excluded.stage, record = excluded.record`,
+    upsertCall: `${insertion(call, ['id', 'root', 'run', 'step', 'stage', 'record'])} on conflict (root, id) do update set stage = excluded.stage, record = excluded.record`,
 
-    waitById: `select * from ${wait} where id = ?`,
+    waitById: `select * from ${wait} where root = ? and id = ?`,
     insertWait: insertion(wait, [
       'id',
       'root',
@@ -91,9 +91,9 @@ export function sqliteStatements(naming: Naming) {
       'resolved_by',
       'resolution',
     ]),
-    moveWait: `update ${wait} set status = ? where id = ?`,
+    moveWait: `update ${wait} set status = ? where root = ? and id = ?`,
     voidWaits: `update ${wait} set status = 'void' where root = ? and status in ('pending', 'resolved')`,
-    resolveWait: `update ${wait} set status = 'resolved', decision = ?, resolved_by = ?, resolution = ? where id = ?`,
+    resolveWait: `update ${wait} set status = 'resolved', decision = ?, resolved_by = ?, resolution = ? where root = ? and id = ?`,
 
     inbox: `select next, closed from ${inbox} where root = ?`,
     insertInbox: insertion(inbox, ['root', 'next', 'closed']),
