@@ -12,6 +12,7 @@ export {
   type ApprovalPlan,
   planApproval,
 } from './approvals/plan-approval.ts';
+export { planResume, type ResumePlan } from './approvals/plan-resume.ts';
 export { type CallRecovery, planCallRecovery } from './approvals/plan-call-recovery.ts';
 export { type Linked, linked, type Stop, untilAborted } from './base/abort.ts';
 export { type Clock, type Instant, systemClock } from './base/clock.ts';
@@ -133,7 +134,7 @@ export {
   sensitive,
   sensitiveField,
 } from './guard/sensitive.ts';
-export { type ValueGuard, valueGuard } from './guard/value-guard.ts';
+export { type GuardedStream, type ValueGuard, valueGuard } from './guard/value-guard.ts';
 // ── ports that adapters fill ─────────────────────────────────────────────────────────────────────
 export {
   type AgentModel,
@@ -171,7 +172,12 @@ export {
 } from './tools/effects.ts';
 export { invokeTool, resultParts, resumeTool, type ToolOutcome } from './tools/invoke-tool.ts';
 export { type ParsedArguments, parseArguments } from './tools/parse-arguments.ts';
-export { inputSchemaFor, outputSchemaFor } from './tools/schema-exposure.ts';
+export {
+  inputSchemaFor,
+  outputSchemaFor,
+  SENSITIVE_KEYWORD,
+  withSensitiveKeyword,
+} from './tools/schema-exposure.ts';
 export { isSuspended, type Suspended, suspend, type WaitFor } from './tools/suspend.ts';
 export {
   APPROVAL_REQUIREMENTS,

@@ -25,6 +25,7 @@ import { claimAndDrive, definitionOf, type GatewayParts } from './drive.ts';
 import { followedHandle, ownedHandle } from './handles.ts';
 import type { RunGateway } from './run-gateway.ts';
 import type { RunHandle } from './run-handle.ts';
+import { clientKey } from '../runner/dedupe-key.ts';
 import { startRun } from './start-run.ts';
 import { watchRun } from './watch-run.ts';
 
@@ -184,7 +185,7 @@ async function sendSignal(parts: GatewayParts, { runId, signal, caller }: Sendin
     root: run.rootRunId,
     kind,
     payload,
-    dedupeKey: dedupeKey ?? parts.setup.ids.next(),
+    dedupeKey: clientKey(dedupeKey ?? parts.setup.ids.next()),
     caller,
   });
 }
@@ -234,7 +235,7 @@ async function cancelRun(
     root: run.rootRunId,
     kind: 'cancel',
     payload,
-    dedupeKey: 'cancel',
+    dedupeKey: 'gateway:cancel',
     caller,
   });
 }

@@ -9,7 +9,7 @@ import {
 } from '../runner/accept-run.ts';
 import { loadHistory } from '../runner/load-history.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
-import { checkCaller } from './access.ts';
+import { checkCaller, headFor } from './access.ts';
 import type { Caller } from './caller.ts';
 import { driveOwned, type GatewayParts } from './drive.ts';
 import { followedHandle, ownedHandle } from './handles.ts';
@@ -43,8 +43,11 @@ export async function startRun(
     ...(caller.requestKey === undefined ? {} : { requestKey: caller.requestKey }),
   });
   switch (created.kind) {
-    case 'exists':
-      return followedHandle(parts, { runId: created.run.rootRunId, after: 0 });
+    case 'exists': {
+      // The key is unique per tenant: the run behind it may be another user's, and is then not found.
+      const { run } = await headFor(setup, created.run.rootRunId, caller);
+      return followedHandle(parts, { runId: run.rootRunId, after: 0 });
+    }
     case 'conversation-busy':
       throw conversationBusy(facts.conversationId, created.runId);
     case 'conversation-foreign':

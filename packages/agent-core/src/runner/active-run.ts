@@ -15,7 +15,6 @@ import type { CleanupTask } from './cleanup.ts';
 import type { Counters } from './counters.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { EvidenceChain } from './evidence-chain.ts';
-import { guardedEvent } from './guarded-event.ts';
 import type { OpenCall } from './open-call.ts';
 import { OwnRunContext } from './run-context.ts';
 import type { CancelRequest, RunFacts, Standing } from './run-facts.ts';
@@ -132,12 +131,12 @@ export class ActiveRun {
 
   /** The one place where a live event passes the guard. */
   show(stepId: string, event: AgentEvent): void {
-    this.feed.live(stepId, this.guard === undefined ? event : guardedEvent(this.guard, event));
+    this.feed.live(stepId, this.guard?.contents(event) ?? event);
   }
 
   /** The one place where everything that is committed and shown passes the guard. */
   record(event: AgentEvent, stepId?: string): void {
-    this.feed.want(this.guard === undefined ? event : guardedEvent(this.guard, event), stepId);
+    this.feed.want(this.guard?.contents(event) ?? event, stepId);
   }
 
   /** Appends a row of evidence, and its event; nothing in a stateless run. */

@@ -15,6 +15,7 @@ import type { ActiveRun } from './active-run.ts';
 import { edit, markStarted, openWait, propose, stage } from './call-ledger.ts';
 import type { AskedCall } from './model-answer.ts';
 import { keepsOrder, type OpenCall, type Refusal } from './open-call.ts';
+import { shownInput } from './shown-input.ts';
 
 /**
  * Checks and decides a whole batch before anything of it runs: arguments, permissions, approvals, then
@@ -52,7 +53,7 @@ export function authorise(run: ActiveRun, open: OpenCall): void {
     if (tool.runs === 'client') {
       openWait(run, open, {
         kind: 'client-result',
-        prompt: { tool: tool.name, arguments: open.input },
+        prompt: { tool: tool.name, arguments: shownInput(tool, open.input) },
       });
     } else {
       const plan = planApproval(tool.definition, open.input);

@@ -1,8 +1,6 @@
 import { AgentError } from '../base/error.ts';
 import { modelStreamTruncated } from '../base/error-catalog.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
-import { CONTEXT_EXPOSURE } from '../guard/exposure.ts';
-import { guardValue } from '../guard/guard-value.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { AgentModel, ModelRequest } from '../model/agent-model.ts';
 import { addUsage } from '../vocabulary/usage.ts';
 import type { ActiveRun } from './active-run.ts';
@@ -10,6 +8,8 @@ import { assembleRequest } from './assemble-request.ts';
 import { pollControl } from './control-lane.ts';
 import { readConversation } from './conversation-lane.ts';
 import { AnswerAssembler, type ModelAnswer } from './model-answer.ts';
+import { ShownDeltas } from './shown-deltas.ts';
+import { shownInput } from './shown-input.ts';
 
 /** How often a partial answer is taken back and asked for again. */
 const MAX_RETRIES = 2;
@@ -32,17 +32,19 @@ export async function callModel(run: ActiveRun, model: AgentModel): Promise<Mode
   }
   const request = await assembleRequest(run);
   for (let attempt = 0; ; attempt += 1) {
+    const shown = new ShownDeltas(run, stepId);
     const assembler = new AnswerAssembler({
       callPrefix: `${run.runId}.${run.counters.steps + 1}`,
       messageId: run.nextMessageId(),
       reasoning: model.capabilities(request.selection).reasoning,
-      show: (event) => run.show(stepId, event),
+      show: (event) => shown.show(event),
       masked: (toolName, input) => maskedInput(run, toolName, input),
     });
     try {
       const answer = await observed(run, request, () =>
         streamed(run, { model, request, assembler }),
       );
+      shown.end();
       run.counters.usage = addUsage(run.counters.usage, answer.usage);
       return { stepId, answer };
     } catch (error) {
@@ -56,9 +58,9 @@ export async function callModel(run: ActiveRun, model: AgentModel): Promise<Mode
 }
 
 /** Arguments as a sink may have them, for a tool with marked fields; undefined for any other. */
-function maskedInput(run: ActiveRun, toolName: string, input: JsonObject): JsonValue | undefined {
-  const marks = run.catalogue.get(toolName)?.definition.inputMarks ?? [];
-  return marks.length === 0 ? undefined : guardValue(input, marks, CONTEXT_EXPOSURE);
+function maskedInput(run: ActiveRun, toolName: string, input: JsonObject): JsonObject | undefined {
+  const tool = run.catalogue.get(toolName);
+  return tool === undefined || tool.definition.inputMarks.length === 0 ? undefined : shownInput(tool, input);
 }
 
 function observed(

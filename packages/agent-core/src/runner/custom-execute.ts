@@ -12,6 +12,7 @@ import { fromYield } from '../events/project-yields.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { ActiveRun } from './active-run.ts';
 import { openWait } from './call-ledger.ts';
+import { givenKey } from './dedupe-key.ts';
 import type { OpenCall } from './open-call.ts';
 import { grantControls } from './run-controls.ts';
 import { pauseRun, type Rest, settleRun } from './settle-run.ts';
@@ -66,7 +67,7 @@ export async function customExecute(run: ActiveRun): Promise<Rest> {
 async function unreadSignals(run: ActiveRun): Promise<readonly number[]> {
   const pending = await run.setup.store?.inbox.pending(run.runId, { signal: run.storage.signal });
   for (const signal of pending ?? []) {
-    if (!run.unread.includes(signal.dedupeKey)) run.unread.push(signal.dedupeKey);
+    if (!run.unread.includes(givenKey(signal.dedupeKey))) run.unread.push(givenKey(signal.dedupeKey));
   }
   return (pending ?? []).map(({ seq }) => seq);
 }

@@ -1,4 +1,7 @@
 import type { AgentError } from '../base/error.ts';
+import type { JsonValue } from '../base/json.ts';
+import { CONTEXT_EXPOSURE } from '../guard/exposure.ts';
+import { guardValue } from '../guard/guard-value.ts';
 import { resultParts } from '../tools/invoke-tool.ts';
 import type { WaitFor } from '../tools/suspend.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -120,23 +123,9 @@ async function accept(run: ActiveRun, open: OpenCall, returned: CallReturn): Pro
   open.running = false;
   const tool = open.tool as Tool;
   switch (returned.kind) {
-    case 'ok': {
-      run.learn(returned.value, tool.definition.outputMarks);
-      const content = withinBudget(
-        run,
-        resultParts(returned.value),
-        tool.definition.maxResultBytes,
-      );
-      const parts = content instanceof Promise ? await content : content;
-      recordResult(run, open, {
-        outcome: 'ok',
-        content: edited(open, parts),
-        stage: 'committed',
-        value: returned.value,
-        own: true,
-      });
+    case 'ok':
+      await acceptValue(run, open, returned.value);
       return;
-    }
     case 'suspended':
       suspendCall(run, open, returned.wait);
       return;
@@ -153,6 +142,21 @@ async function accept(run: ActiveRun, open: OpenCall, returned: CallReturn): Pro
       await lose(run, open, returned.error);
       return;
   }
+}
+
+/** The model reads the exact result; sinks get marked fields masked by their place, and by their value elsewhere. */
+async function acceptValue(run: ActiveRun, open: OpenCall, value: JsonValue): Promise<void> {
+  const { outputMarks, maxResultBytes } = (open.tool as Tool).definition;
+  const content = withinBudget(run, resultParts(value), maxResultBytes);
+  const exact = edited(open, content instanceof Promise ? await content : content);
+  const settlement = { outcome: 'ok', content: exact, stage: 'committed', value, own: true } as const;
+  if (outputMarks.length === 0) {
+    recordResult(run, open, settlement);
+    return;
+  }
+  run.learn(value, outputMarks);
+  const masked = resultParts(guardValue(value, outputMarks, CONTEXT_EXPOSURE));
+  recordResult(run, open, { ...settlement, shown: await withinBudget(run, masked, maxResultBytes) });
 }
 
 /** A timeout or an abort after `started`: a read is told to the model as it is, an effect is unknown. */

@@ -10,6 +10,8 @@ import type { OpenCall } from './open-call.ts';
 export type Settlement = {
   readonly outcome: ToolResultPart['outcome'];
   readonly content: readonly Part[];
+  /** What sinks see, where it is not what the model reads: marked fields masked by their place. */
+  readonly shown?: readonly Part[];
   readonly stage: Extract<CallStage, 'committed' | 'failed' | 'denied' | 'interrupted' | 'unknown'>;
   /** The tool's own value, for its evidence; absent when the tool did not give one. */
   readonly value?: JsonValue;
@@ -19,7 +21,7 @@ export type Settlement = {
 
 /** A call has its one result: on the ledger, in the messages, in the events and in evidence, with the next commit. */
 export function recordResult(run: ActiveRun, open: OpenCall, settlement: Settlement): void {
-  const { outcome, content, stage, value, own } = settlement;
+  const { outcome, content, shown = content, stage, value, own } = settlement;
   const { call, tool } = open;
   useAnswer(run, open);
   const started =
@@ -39,7 +41,7 @@ export function recordResult(run: ActiveRun, open: OpenCall, settlement: Settlem
     callId: call.callId,
     toolName: call.toolName,
     outcome,
-    content,
+    content: shown,
   });
   if (journal === undefined) return;
   journal.call(open.call);

@@ -6,6 +6,7 @@ import { toJson } from '../base/to-json.ts';
 import { resultParts } from '../tools/invoke-tool.ts';
 import type { ActiveRun } from './active-run.ts';
 import { authorise } from './authorise-batch.ts';
+import { shownInput } from './shown-input.ts';
 import { openWait, stage } from './call-ledger.ts';
 import type { OpenCall } from './open-call.ts';
 import { recordResult } from './record-result.ts';
@@ -69,7 +70,7 @@ export async function askAboutOrphans(run: ActiveRun, orphans: readonly OpenCall
         kind: 'recovery',
         prompt: {
           tool: open.call.toolName,
-          arguments: open.input,
+          arguments: open.tool === undefined ? open.input : shownInput(open.tool, open.input),
           attempt: open.call.attempt,
           question: 'This call was started and not answered. Did it happen?',
           hint: LATE_REQUEST_HINT,

@@ -4,6 +4,7 @@ import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { StateReason } from '../vocabulary/state.ts';
 import type { ActiveRun } from './active-run.ts';
 import { shownWait } from './call-ledger.ts';
+import { givenKey } from './dedupe-key.ts';
 import { openWaits, reasonOf } from './open-waits.ts';
 import type { Standing } from './run-facts.ts';
 
@@ -116,7 +117,7 @@ function standingOf(outcome: RunOutcome, reason: StateReason | undefined): Stand
 }
 
 function nameUnread(run: ActiveRun): void {
-  for (const { dedupeKey } of run.conversation) run.unread.push(dedupeKey);
+  for (const { dedupeKey } of run.conversation) run.unread.push(givenKey(dedupeKey));
 }
 
 function nameUnknown(run: ActiveRun): void {
