@@ -1,3 +1,4 @@
+import type { Clock } from '@hexagent/agent-core/adapter';
 import type { Message, ModelEvent, ModelRequest } from '@hexagent/agent-core';
 
 /** A message of one text. */
@@ -46,4 +47,29 @@ export async function failure(work: Promise<unknown>): Promise<unknown> {
     },
     (error: unknown) => error,
   );
+}
+
+/** Does the step until the claim holds; gives up after many of them. */
+export async function until(claim: () => boolean, step: () => Promise<void>): Promise<void> {
+  for (let count = 0; !claim(); count += 1) {
+    if (count > 20_000) throw new Error('what was waited for did not happen');
+    await step();
+  }
+}
+
+/** A clock whose short pauses are over at once, and noted; limits, which are longer, never come. */
+export function pausing(): { readonly clock: Clock; readonly pauses: readonly number[] } {
+  const pauses: number[] = [];
+  const clock: Clock = {
+    now: () => 0,
+    monotonic: () => 0,
+    sleep: (ms, { signal }) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+        if (ms >= 10_000) return;
+        pauses.push(ms);
+        resolve();
+      }),
+  };
+  return { clock, pauses };
 }
