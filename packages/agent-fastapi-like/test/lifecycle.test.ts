@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { AgentError } from '@hexagent/agent-core';
@@ -94,32 +95,69 @@ test('closing lets an open request finish, and refuses new ones', async () => {
   await closing;
 });
 
-test('a request on a kept connection is told to come again while the host drains', async () => {
+test('a request on a connection that is busy is told to come again while the host drains', async () => {
+  let finish: (response: Response) => void = () => undefined;
   let asked = false;
   const mount = testMount({
-    handle: (_request, { signal }) => {
+    handle: () => {
       asked = true;
-      return new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      return new Promise((resolve) => {
+        finish = resolve;
       });
     },
   });
-  const host = await startHost(fakeGateway(), { mounts: [mount], limits: { drainMs: 20 } });
+  const host = await startHost(fakeGateway(), { mounts: [mount] });
   const { port, hostname } = new URL(host.url);
   const socket = connect(Number(port), hostname);
   let answer = '';
   socket.on('data', (data) => {
     answer += data;
   });
-  socket.write(
-    'GET /proto HTTP/1.1\r\nhost: localhost\r\n\r\nGET /health HTTP/1.1\r\nhost: localhost\r\n\r\n',
-  );
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  let arrived = 0;
+  const count = (): void => {
+    arrived += 1;
+  };
+  subscribe('http.server.request.start', count);
+  socket.write('GET /proto HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await until(() => asked);
+  const closing = host.close();
+  socket.write('GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  // Its answer waits for the first on this connection: Node itself says that it has arrived.
+  await until(() => arrived === 2);
+  finish(new Response('finished'));
+  await closing;
+  await closed;
+  expect(answer).toContain('200 OK');
+  expect(answer).toContain('503 Service Unavailable');
+  unsubscribe('http.server.request.start', count);
+  expect(answer).toContain('HOST_CLOSING');
+});
+
+test('a connection that has asked nothing yet does not hold the close up', async () => {
+  const host = await startHost(fakeGateway(), { limits: { drainMs: 600_000 } });
+  const { port, hostname } = new URL(host.url);
+  const socket = connect(Number(port), hostname);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.resume();
+  await new Promise((resolve) => socket.once('connect', resolve));
+  await fetch(`${host.url}/health`);
   await host.close();
-  await new Promise((resolve) =>
-    socket.closed ? resolve(undefined) : socket.once('close', resolve),
-  );
-  expect(answer).not.toContain('200 OK');
+  await closed;
+});
+
+test('an application that never started is closed without more', async () => {
+  const closes: ((stop: { readonly signal: AbortSignal }) => Promise<void>)[] = [];
+  await httpHost({ port: 0 }).setup({
+    get: () => {
+      throw new Error('not asked for');
+    },
+    all: () => [],
+    onStart: () => undefined,
+    onClose: (step) => void closes.push(step),
+  });
+  for (const step of closes) await step({ signal: new AbortController().signal });
+  expect(closes).toHaveLength(1);
 });
 
 test('an open request is broken off after drainMs, and at once when close itself is stopped', async () => {
