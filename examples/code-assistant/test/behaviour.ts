@@ -48,7 +48,7 @@ export async function composed(
 
 export async function eventsOf(run: RunHandle): Promise<readonly Envelope[]> {
   const events: Envelope[] = [];
-  for await (const envelope of run.events()) events.push(envelope);
+  for await (const envelope of run.events({ after: 0 })) events.push(envelope);
   return events;
 }
 

@@ -1,14 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import type { CallId, Message } from '@hexagent/agent-core';
 import { type Served, serveModel, type WireMessage } from '@hexagent/example-scripted-server';
 import { expect, onTestFinished, test } from 'vitest';
 import { fixSlugify } from '../src/demo/fix-slugify.ts';
 import { turnOf } from '../src/demo/transcript.ts';
 
-/** The very command of a newcomer, without the installation. */
+const CLI = createRequire(import.meta.url).resolve('@hexagent/agent-cli/package.json');
+
+/** The very command of a newcomer, without installing and building. */
 async function demo(environment: NodeJS.ProcessEnv): Promise<{ code: unknown; output: string }> {
+  expect(existsSync(join(dirname(CLI), 'dist/bin.js')), 'built by `npm run build`').toBe(true);
   const child = spawn('npm', ['run', '--silent', 'demo'], {
     cwd: join(import.meta.dirname, '..'),
     env: { ...process.env, HEXAGENT_MODEL_URL: '', ...environment },
