@@ -17,6 +17,7 @@ const BUILT = [
   ...below('packages', 'dist'),
   ...below('packages', 'coverage'),
   ...below('examples', 'dist'),
+  'benchmarks/dist',
   'tests/snippets/out',
   'coverage',
   'api',

@@ -36,6 +36,7 @@ const STAGES = [
   { name: 'manifests', command: node('tools/guards/manifests.mjs') },
   { name: 'error catalogue', command: node('tools/guards/error-catalog.mjs') },
   { name: 'contract map', command: node('tools/guards/contract-map.mjs') },
+  { name: 'coverage exceptions', command: node('tools/guards/coverage-exceptions.mjs') },
   { name: 'casts', command: node('tools/guards/casts.mjs') },
   { name: 'sizes', command: node('tools/guards/sizes.mjs') },
   {

@@ -25,6 +25,7 @@ describe('every guard', () => {
     'guards/contract-map.mjs',
     'guards/sizes.mjs',
     'guards/casts.mjs',
+    'guards/coverage-exceptions.mjs',
     'docs/snippets.mjs',
     'docs/shell-snippets.mjs',
   ])('%s says in one line what it holds', (file) => {
@@ -367,6 +368,22 @@ describe('casts', () => {
     );
     expect(loose.passes).toBe(false);
     expect(loose.output).toContain('x.ts:1 says any');
+  });
+});
+
+describe('coverage exceptions', () => {
+  test('lists each with its reason, and refuses one without', async () => {
+    const source = (comment: string) =>
+      ask(
+        'guards/coverage-exceptions.mjs',
+        tree({ 'packages/a/src/x.ts': `${comment}\nexport {};\n` }),
+      );
+    const told = await source('/* v8 ignore next -- only an older Node gets here @preserve */');
+    expect(told.passes).toBe(true);
+    expect(told.output).toContain('x.ts:1: only an older Node gets here');
+    const silent = await source('/* v8 ignore next */');
+    expect(silent.passes).toBe(false);
+    expect(silent.output).toContain('does not say why');
   });
 });
 
