@@ -121,12 +121,19 @@ type AtRoot = { readonly rootRunId: string; readonly signal: AbortSignal };
 async function head(reader: Reader, { rootRunId, signal }: AtRoot): Promise<RunHead | undefined> {
   const query = reader.build
     .selectFrom(reader.from('run'))
-    .select(['id', 'state', 'principal', 'format'])
+    .select(['id', 'state', 'principal', 'format', 'fence', 'last_seq', 'pruned_through'])
     .where('id', '=', rootRunId)
     .whereRef('id', '=', 'root');
   const [row] = await reader.all(query, signal);
   if (row === undefined) return undefined;
-  return { run: runState(row), principal: principalOf(row), format: known(row) };
+  return {
+    run: runState(row),
+    principal: principalOf(row),
+    format: known(row),
+    fence: Number(row.fence),
+    lastSeq: Number(row.last_seq),
+    prunedThrough: Number(row.pruned_through),
+  };
 }
 
 function principalOf({ id, principal }: Pick<RunRow, 'id' | 'principal'>): Principal {

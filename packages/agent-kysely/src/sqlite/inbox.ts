@@ -17,7 +17,7 @@ import type { SqliteParts } from './parts.ts';
 export function sqliteInbox(parts: SqliteParts): Pick<RunInbox, 'append' | 'resolve'> {
   const { connection } = parts;
   return {
-    append: (rootRunId, signal, stop) => {
+    append: async (rootRunId, signal, stop) => {
       checkKeys({ dedupeKey: signal.dedupeKey });
       return connection.write(() => appendSignal(parts, rootRunId, signal), stop.signal);
     },

@@ -7,7 +7,7 @@ import type { SqliteParts } from './parts.ts';
 
 export function sqliteValues(parts: SqliteParts): Pick<ValueStore, 'put'> {
   return {
-    put: (write, { signal }) => {
+    put: async (write, { signal }) => {
       const { namespace, tenantId } = write;
       checkKeys({ namespace, tenantId, key: encodeKey(write.key) });
       return parts.connection.write(() => {
