@@ -45,7 +45,8 @@ function tsc(...args) {
 }
 
 const results = [await tsc('-b', 'tsconfig.json')];
-if (existsSync(join(WORKSPACE, 'benchmarks/tsconfig.json'))) results.push(await tsc('-b', 'benchmarks'));
+if (existsSync(join(WORKSPACE, 'benchmarks/tsconfig.json')))
+  results.push(await tsc('-b', 'benchmarks'));
 const queue = checkedOnly();
 const worker = async () => {
   for (let next = queue.shift(); next !== undefined; next = queue.shift())
