@@ -131,7 +131,7 @@ function main(args) {
   for (const { name, seconds, fine, passed, failed, notes } of results) {
     const outcome = failed === 0 ? `${passed} passed` : `${passed} passed, ${failed} FAILED`;
     console.log(
-      `${fine ? 'passed' : 'FAILED'}  ${name.padEnd(16)} ${seconds.toFixed(1).padStart(7)} s  ${outcome}`,
+      `${fine ? 'passed' : 'FAILED'}  ${name.padEnd(20)} ${seconds.toFixed(1).padStart(7)} s  ${outcome}`,
     );
     for (const note of notes) console.log(`        ${note}`);
   }
