@@ -1,10 +1,14 @@
 /** What every asynchronous port method takes: rejects with `signal.reason` once it is aborted. */
 export type Stop = { readonly signal: AbortSignal };
 
-/** A controller that follows other signals until it is released. */
+/** A controller that follows other signals until it is released. It is a `Stop`, and makes its signal when it is asked for. */
 export interface Linked {
   readonly signal: AbortSignal;
+  readonly aborted: boolean;
+  /** Why it was aborted. */
+  readonly reason: unknown;
   abort(reason: unknown): void;
+  throwIfAborted(): void;
   /** Settles like `work`, or rejects with the reason of the abort if that comes first. Cheaper than a listener on the signal. */
   until<T>(work: PromiseLike<T>): Promise<T>;
   /** Removes every listener that this link has put on its parents. Call it in `finally`. */
@@ -16,52 +20,71 @@ export interface Linked {
  * long-lived parent it keeps about a kilobyte a run for as long as anybody listens.
  */
 export function linked(...parents: readonly (AbortSignal | undefined)[]): Linked {
-  return new LinkedController(parents);
+  const link = new LinkedController();
+  for (const parent of parents) if (parent !== undefined) link.follow(parent);
+  return link;
 }
 
 class LinkedController implements Linked {
-  readonly #controller = new AbortController();
-  readonly #followed: { readonly parent: AbortSignal; readonly listener: () => void }[] = [];
-  readonly #pending = new Set<(reason: unknown) => void>();
-
-  constructor(parents: readonly (AbortSignal | undefined)[]) {
-    for (const parent of parents) {
-      if (parent === undefined) continue;
-      if (parent.aborted) {
-        this.#controller.abort(parent.reason);
-        break;
-      }
-      const listener = (): void => this.abort(parent.reason);
-      parent.addEventListener('abort', listener, { once: true });
-      this.#followed.push({ parent, listener });
-    }
-  }
+  #controller: AbortController | undefined;
+  #followed: { readonly parent: AbortSignal; readonly listener: () => void }[] | undefined;
+  #waiting: Set<(reason: unknown) => void> | undefined;
+  #aborted = false;
+  #reason: unknown;
 
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort(this.#reason);
+    }
     return this.#controller.signal;
   }
 
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  follow(parent: AbortSignal): void {
+    if (parent.aborted) {
+      this.abort(parent.reason);
+      return;
+    }
+    const listener = (): void => this.abort(parent.reason);
+    parent.addEventListener('abort', listener, { once: true });
+    this.#followed ??= [];
+    this.#followed.push({ parent, listener });
+  }
+
   abort(reason: unknown): void {
-    if (this.signal.aborted) return;
-    this.#controller.abort(reason);
-    for (const reject of this.#pending) reject(this.signal.reason);
-    this.#pending.clear();
+    if (this.#aborted) return;
+    this.#aborted = true;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+    for (const reject of this.#waiting ?? []) reject(reason);
+    this.#waiting = undefined;
+  }
+
+  throwIfAborted(): void {
+    if (this.#aborted) throw this.#reason;
   }
 
   until<T>(work: PromiseLike<T>): Promise<T> {
+    if (this.#aborted) return Promise.reject(this.#reason);
     return new Promise<T>((resolve, reject) => {
-      if (this.signal.aborted) {
-        reject(this.signal.reason);
-        return;
-      }
-      this.#pending.add(reject);
+      this.#waiting ??= new Set();
+      const waiting = this.#waiting;
+      waiting.add(reject);
       work.then(
         (value) => {
-          this.#pending.delete(reject);
+          waiting.delete(reject);
           resolve(value);
         },
         (reason: unknown) => {
-          this.#pending.delete(reject);
+          waiting.delete(reject);
           reject(reason);
         },
       );
@@ -69,9 +92,10 @@ class LinkedController implements Linked {
   }
 
   release(): void {
-    for (const { parent, listener } of this.#followed)
+    for (const { parent, listener } of this.#followed ?? []) {
       parent.removeEventListener('abort', listener);
-    this.#followed.length = 0;
+    }
+    this.#followed = undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import { parseDecision } from '../approvals/parse-decision.ts';
 import {
+  cursorInvalid,
   inputInvalid,
   runCancelled,
   runEnded,
@@ -15,6 +16,7 @@ import {
 import { type RunId, rootOf, type WaitId } from '../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
+import { fenceOf } from '../events/envelope.ts';
 import { keep } from '../runner/keeping.ts';
 import { isControl, SIGNAL_KINDS, type SignalKind } from '../vocabulary/signal.ts';
 import { isTerminal } from '../vocabulary/state.ts';
@@ -141,7 +143,11 @@ async function* watched(
   if (local !== undefined && local.journal === undefined) {
     checkCaller(caller);
     if (!owns(local.facts.principal.scope, caller.principal.scope)) throw runNotFound(runId);
-  } else await headFor(parts.setup, runId, caller);
+  } else {
+    const { fence } = await headFor(parts.setup, runId, caller);
+    // A number that no owner can have given is not a place in this log.
+    if (fenceOf(after) > fence) throw cursorInvalid(after);
+  }
   yield* watchRun(parts, rootOf(runId), { after, signal: caller.signal });
 }
 

@@ -22,9 +22,8 @@ export type Driven = { readonly run: ActiveRun; readonly rest: Promise<Rest> };
 
 /** Drives a run in the background of whoever holds the promise. */
 export function driveOwned({ owned }: GatewayParts, run: ActiveRun): Driven {
-  const rest = owned.hold(run, driveRun(run));
-  // Whoever needs the outcome awaits it; a run without a listener must not end the process.
-  rest.catch(() => undefined);
+  const rest = driveRun(run);
+  owned.hold(run, rest);
   return { run, rest };
 }
 

@@ -2,6 +2,7 @@ import { AgentError } from '../base/error.ts';
 import { runNotFound, runSuperseded } from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
 import { envelopesOf } from '../durable/stored-events.ts';
+import type { AgentYield } from '../events/agent-yield.ts';
 import type { Envelope } from '../events/envelope.ts';
 import { shownWait } from '../runner/call-ledger.ts';
 import { openWaits } from '../runner/open-waits.ts';
@@ -16,25 +17,39 @@ const NEVER: AbortSignal = new AbortController().signal;
 
 /** A handle on a run that this process owns. `after`: where its events begin when the caller names no cursor. */
 export function ownedHandle(parts: GatewayParts, driven: Driven, after = 0): RunHandle {
-  const { run } = driven;
-  const stateless = run.journal === undefined;
-  const events: RunHandle['events'] = (options = {}) =>
-    feedEvents(run.feed, {
-      after: options.after ?? after,
-      signal: options.signal,
-      goOn: stateless
-        ? undefined
-        : (cursor) =>
-            eachEvent(
-              watchRun(parts, run.runId, { after: cursor, signal: options.signal ?? NEVER }),
-            ),
-    });
-  return {
-    runId: run.runId,
-    result: settled(parts, driven),
-    events,
-    yields: (options = {}) => eachYield(events(options)),
-  };
+  return new OwnedHandle(parts, driven, after);
+}
+
+class OwnedHandle implements RunHandle {
+  readonly runId: RunId;
+  readonly #parts: GatewayParts;
+  readonly #driven: Driven;
+  readonly #after: number;
+  #result: Promise<RunResult<unknown>> | undefined;
+
+  constructor(parts: GatewayParts, driven: Driven, after: number) {
+    this.runId = driven.run.runId;
+    this.#parts = parts;
+    this.#driven = driven;
+    this.#after = after;
+  }
+
+  /** Made when it is asked for: a run whose result nobody wants must not end the process when it is lost. */
+  get result(): Promise<RunResult<unknown>> {
+    this.#result ??= settled(this.#parts, this.#driven);
+    return this.#result;
+  }
+
+  events({ after = this.#after, signal }: Parameters<RunHandle['events']>[0] = {}): AsyncIterable<Envelope> {
+    const { run } = this.#driven;
+    const goOn = (cursor: number): AsyncIterable<Envelope> =>
+      eachEvent(watchRun(this.#parts, run.runId, { after: cursor, signal: signal ?? NEVER }));
+    return feedEvents(run.feed, { after, signal, goOn: run.journal === undefined ? undefined : goOn });
+  }
+
+  yields(options: Parameters<RunHandle['yields']>[0] = {}): AsyncIterable<AgentYield> {
+    return eachYield(this.events(options));
+  }
 }
 
 /** A handle on a run that somebody else drives, or nobody: its log is followed. */

@@ -15,7 +15,7 @@ const MARGIN_MS = 5_000;
 export class OwnedRuns {
   readonly #setup: RunSetup;
   readonly #runs = new Map<RunId, ActiveRun>();
-  readonly #working = new Set<Promise<unknown>>();
+  readonly #working = new Map<RunId, Promise<unknown>>();
   #beating: AbortController | undefined;
 
   constructor(setup: RunSetup) {
@@ -26,18 +26,18 @@ export class OwnedRuns {
     return this.#runs.get(runId);
   }
 
-  /** Holds a run for as long as the work on it goes on. */
-  async hold<T>(run: ActiveRun, work: Promise<T>): Promise<T> {
+  /** Holds a run for as long as the work on it goes on. A failure of the work is its listener's: nobody has to listen. */
+  hold(run: ActiveRun, work: Promise<unknown>): void {
     this.#runs.set(run.runId, run);
-    this.#working.add(work);
+    this.#working.set(run.runId, work);
     if (run.journal !== undefined) this.#beat();
-    try {
-      return await work;
-    } finally {
-      this.#working.delete(work);
-      if (this.#runs.get(run.runId) === run) this.#runs.delete(run.runId);
+    const leave = (): void => {
+      if (this.#working.get(run.runId) !== work) return;
+      this.#working.delete(run.runId);
+      this.#runs.delete(run.runId);
       if (this.#runs.size === 0) this.#rest();
-    }
+    };
+    work.then(leave, leave);
   }
 
   /** True when the run is here and has been told to read its inbox. */
@@ -51,7 +51,7 @@ export class OwnedRuns {
   /** Stops everything at once: leases are kept by the store until they are over, and another owner goes on. */
   async abandon(reason: unknown): Promise<void> {
     for (const run of this.#runs.values()) lose(run, reason);
-    await Promise.allSettled(this.#working);
+    await Promise.allSettled(this.#working.values());
     this.#rest();
   }
 

@@ -38,7 +38,10 @@ export function factsOf(setup: RunSetup, { definition, input, principal }: Accep
     input,
     inputText: typeof input.message === 'string' ? input.message : textOf(input.message),
     conversationId: input.conversationId ?? runId,
-    metadata: { ...definition.metadata, ...input.metadata },
+    metadata:
+      input.metadata === undefined
+        ? definition.metadata
+        : { ...definition.metadata, ...input.metadata },
     createdAt: setup.clock.now(),
   };
 }

@@ -21,6 +21,10 @@ import type { CancelRequest, RunFacts, Standing } from './run-facts.ts';
 import type { RunJournal } from './run-journal.ts';
 import type { RunSetup } from './run-setup.ts';
 
+/** Most runs never hold any of these: one empty list stands for all. */
+const NOTHING: readonly never[] = [];
+const NO_NUMBERS: ReadonlySet<number> = new Set();
+
 /**
  * A run in the hands of its owner: what it knows, and the few things that everything in `runner/` does
  * to it. A stateless run has no journal: nothing is stored and events are shown at once.
@@ -36,27 +40,27 @@ export class ActiveRun {
   /** History, then the messages of this run. */
   readonly messages: Message[] = [];
   /** The current batch, in call order. */
-  batch: OpenCall[] = [];
+  batch: readonly OpenCall[] = NOTHING;
   readonly toolNames: string[] = [];
-  readonly unknownEffects: CallId[] = [];
-  readonly unread: string[] = [];
+  unknownEffects: readonly CallId[] = NOTHING;
+  unread: readonly string[] = NOTHING;
   journal: RunJournal | undefined;
   catalogue: ToolCatalogue;
   /** Instructions of the tool sources that are open. */
-  sourceInstructions: string[] = [];
+  sourceInstructions: readonly string[] = NOTHING;
   systemText: string | undefined;
   standing: Standing;
   statusAt: number;
   shared: JsonObject;
   lastText = '';
   /** Unread signals of the conversation lane. */
-  conversation: RunSignal[] = [];
+  conversation: readonly RunSignal[] = NOTHING;
   /** What a custom `execute` wants to be put in order when it is cancelled. */
-  readonly cleanups: CleanupTask[] = [];
+  cleanups: readonly CleanupTask[] = NOTHING;
   /** The run would otherwise end: follow-ups are read, too. */
   takesFollowUps = false;
   /** Inbox signals that this owner has read. */
-  readonly readSignals: Set<number> = new Set();
+  readSignals: ReadonlySet<number> = NO_NUMBERS;
   /** Set by the watcher: the inbox may hold something new. */
   signalled = false;
   /** The one poll of the inbox that is going on. */
@@ -119,6 +123,11 @@ export class ActiveRun {
   /** The guard, once there is something to mask. */
   get guard(): ValueGuard | undefined {
     return this.#guard?.active === true ? this.#guard : undefined;
+  }
+
+  /** Of the lease; 0 without one. */
+  get fence(): number {
+    return this.journal?.lease.fence ?? 0;
   }
 
   get runId(): RunId {
@@ -187,8 +196,8 @@ export class ActiveRun {
       text: this.guard?.text(this.lastText) ?? this.lastText,
       toolCalls: [...this.toolNames],
       evidenceCount: this.counters.evidence,
-      ...(this.unread.length > 0 ? { unread: [...this.unread] } : {}),
-      ...(this.unknownEffects.length > 0 ? { unknownEffects: [...this.unknownEffects] } : {}),
+      ...(this.unread.length > 0 ? { unread: this.unread } : {}),
+      ...(this.unknownEffects.length > 0 ? { unknownEffects: this.unknownEffects } : {}),
     };
   }
 

@@ -6,6 +6,7 @@ import { refusal } from './authorise-batch.ts';
 import { edit, openWait, stage, useAnswer } from './call-ledger.ts';
 import type { OpenCall } from './open-call.ts';
 import { recordResult } from './record-result.ts';
+import { resolutionOf } from './suspended-call.ts';
 
 /**
  * Acts on every answer that has been read: a call is authorised, edited, denied, settled or goes on. An
@@ -33,15 +34,10 @@ function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
       reject(run, open, answer);
       return;
     case 'cancel':
-      useAnswer(run, open);
-      run.cancelRequest ??= {
-        ...(answer.comment === undefined ? {} : { reason: answer.comment }),
-        ...(open.wait?.resolvedBy === undefined ? {} : { requestedBy: open.wait.resolvedBy }),
-      };
-      run.abort.abort(runCancelled(run.runId));
+      cancelByAnswer(run, open);
       return;
     case 'answer':
-      stage(run, open, 'authorised');
+      goOn(run, open, answer);
       return;
     case 'result':
       recordResult(run, open, {
@@ -78,6 +74,23 @@ function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
   }
 }
 
+/** The decision that ends the run: whoever made it is named. */
+export function cancelByAnswer(run: ActiveRun, open: OpenCall): void {
+  const { answer, wait } = open;
+  useAnswer(run, open);
+  run.cancelRequest ??= {
+    ...(answer?.comment === undefined ? {} : { reason: answer.comment }),
+    ...(wait?.resolvedBy === undefined ? {} : { requestedBy: wait.resolvedBy }),
+  };
+  run.abort.abort(runCancelled(run.runId));
+}
+
+/** A suspended call has what it waited for, or knows that it will not get it. */
+function goOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
+  open.resolution = resolutionOf(answer);
+  stage(run, open, 'authorised');
+}
+
 function modify(
   run: ActiveRun,
   open: OpenCall,
@@ -98,13 +111,14 @@ function modify(
     return;
   }
   edit(run, open, bound.input);
+  open.edited = true;
   stage(run, open, 'authorised');
 }
 
 /** `onReject: 'return'`: the model reads the refusal. `'fail'`: the run ends, as the contract has it. */
 function reject(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
   if (open.call.stage === 'suspended') {
-    stage(run, open, 'authorised');
+    goOn(run, open, answer);
     return;
   }
   const error = approvalRejected(open.call.toolName, answer.comment);

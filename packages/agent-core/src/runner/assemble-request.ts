@@ -5,12 +5,12 @@ import { outputPlan } from './output-rules.ts';
 
 const DEFAULT_INSTRUCTIONS = 'You are a helpful assistant. Use the tools when they help.';
 
-/** The agent's instructions, then those of its open tool sources. Made once per owner. */
-async function systemText(run: ActiveRun): Promise<string> {
+/** Makes the system message: the agent's instructions, then those of its open tool sources. Once per owner. */
+export async function instruct(run: ActiveRun): Promise<void> {
   const { instructions } = run.facts.definition;
   const own =
     typeof instructions === 'function' ? await instructions(run.context as never) : instructions;
-  return [own ?? DEFAULT_INSTRUCTIONS, ...run.sourceInstructions].join('\n\n');
+  run.systemText = [own ?? DEFAULT_INSTRUCTIONS, ...run.sourceInstructions].join('\n\n');
 }
 
 /**
@@ -18,12 +18,11 @@ async function systemText(run: ActiveRun): Promise<string> {
  * `objective` and the metadata of agent and run never get in. Messages are handed over as they are kept:
  * nothing is copied but the list.
  */
-export async function assembleRequest(run: ActiveRun): Promise<ModelRequest> {
+export function assembleRequest(run: ActiveRun): ModelRequest {
   const { definition, input, principal } = run.facts;
   const plan = outputPlan(run);
-  run.systemText ??= await systemText(run);
   return {
-    messages: assembleMessages({ system: run.systemText, messages: run.messages }),
+    messages: assembleMessages({ system: run.systemText ?? DEFAULT_INSTRUCTIONS, messages: run.messages }),
     tools: plan.withTools ? run.catalogue.modelTools : [],
     toolChoice: plan.withTools && run.catalogue.modelTools.length > 0 ? 'auto' : 'none',
     ...(plan.output === undefined ? {} : { output: plan.output }),

@@ -30,8 +30,11 @@ export function authoriseBatch(run: ActiveRun, calls: readonly AskedCall[]): voi
   run.batch = calls.map((asked) => {
     const open = propose(run, asked);
     run.toolNames.push(asked.toolName);
-    if (!asked.arguments.ok)
-      open.refusal = refusal('error', toolInputInvalid(asked.toolName, [asked.arguments.problem]));
+    if (!asked.arguments.ok) {
+      open.refusal = unreadable(asked.toolName, asked.arguments.problem);
+      // On the ledger too: a new owner finds no text that it could read again, and nothing of this may ever run.
+      open.call = { ...open.call, stage: 'failed' };
+    }
     authorise(run, open);
     return open;
   });
@@ -85,37 +88,28 @@ export function whyNot(
   return { ok: false, refusal: refusal('denied', toolPermissionDenied(tool.name, missing)) };
 }
 
+/** Arguments that are no complete JSON object: never repaired, never run. */
+export function unreadable(toolName: string, problem: string): Refusal {
+  return refusal('error', toolInputInvalid(toolName, [problem]));
+}
+
 /** A refusal as the model reads it: what was wrong, and the mend. */
 export function refusal(outcome: Refusal['outcome'], error: AgentError): Refusal {
   const content: readonly Part[] = [{ type: 'text', text: `${error.message}\n${error.mend}` }];
   return { outcome, content };
 }
 
-/** True when a call needs nothing more than its turn. */
-export function isReady({ call, refusal: refused, settled, answer }: OpenCall): boolean {
-  if (settled || refused !== undefined) return false;
-  return call.stage === 'authorised' || (answer !== undefined && call.stage !== 'started');
-}
-
 /**
  * Marks `started` whatever may run now: reads and concurrent tools always; effects in call order, one at
- * a time, and none behind an effect that is undecided. Answers whether anything was marked.
+ * a time, and none behind an effect that is undecided. Nothing while a person holds the run.
  */
-export function startWhatMay(run: ActiveRun): boolean {
-  let marked = false;
+export function startWhatMay(run: ActiveRun): void {
+  if (run.held) return;
   let effectsBlocked = false;
   for (const open of run.batch) {
     const ordered = keepsOrder(open);
-    if (isReady(open) && open.call.stage === 'authorised' && !(ordered && effectsBlocked)) {
+    if (!open.settled && open.call.stage === 'authorised' && !(ordered && effectsBlocked))
       markStarted(run, open);
-      marked = true;
-    }
-    if (ordered && !open.settled && open.refusal === undefined) effectsBlocked = true;
+    if (ordered && !open.settled) effectsBlocked = true;
   }
-  return marked;
-}
-
-/** Puts a call that a person has allowed among those that may run. */
-export function allow(run: ActiveRun, open: OpenCall): void {
-  stage(run, open, 'authorised');
 }

@@ -12,6 +12,7 @@ export type Boundary = {
 
 /** Puts a boundary on record. Part of the loop's public building blocks as `checkpoint`. */
 export function boundary(run: ActiveRun, given: Boundary): void {
+  if (run.journal === undefined) return;
   const { actionId, actionKind, stage, idempotency, metadata } = given;
   run.evidence('action-boundary', {
     actionId,
@@ -24,6 +25,7 @@ export function boundary(run: ActiveRun, given: Boundary): void {
 
 /** The row before the next model call: it rides in the commit before that call. */
 export function beforeModel(run: ActiveRun): void {
+  if (run.journal === undefined) return;
   boundary(run, {
     actionId: `${run.runId}.${run.counters.steps + 1}`,
     actionKind: 'model-call',

@@ -23,6 +23,8 @@ export function propose(run: ActiveRun, asked: AskedCall): OpenCall {
     waits: 0,
     answer: undefined,
     carry: undefined,
+    resolution: undefined,
+    edited: false,
     settled: false,
     committed: 0,
     running: false,
@@ -82,13 +84,17 @@ export function stage(run: ActiveRun, open: OpenCall, next: CallStage): void {
 
 /** Marks a call `started`: the mark is stored before the effect is dispatched. */
 export function markStarted(run: ActiveRun, open: OpenCall): void {
+  if (run.journal === undefined) {
+    open.call = { ...open.call, stage: 'started', attempt: 1 };
+    return;
+  }
   useAnswer(run, open);
   const { call } = open;
   open.call = {
     ...call,
     stage: 'started',
     attempt: call.attempt + 1,
-    ...(run.journal === undefined ? {} : { startedFence: run.journal.lease.fence }),
+    startedFence: run.journal.lease.fence,
   };
   run.journal?.call(open.call);
   boundary(run, {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { AgentModel, ModelRequest } from '../model/agent-model.ts';
 import { addUsage } from '../vocabulary/usage.ts';
 import type { ActiveRun } from './active-run.ts';
-import { assembleRequest } from './assemble-request.ts';
+import { assembleRequest, instruct } from './assemble-request.ts';
 import { pollControl } from './control-lane.ts';
 import { readConversation } from './conversation-lane.ts';
 import { AnswerAssembler, type ModelAnswer } from './model-answer.ts';
@@ -30,7 +30,8 @@ export async function callModel(run: ActiveRun, model: AgentModel): Promise<Mode
     await readConversation(run, { stepId, followUps: run.takesFollowUps });
     run.takesFollowUps = false;
   }
-  const request = await assembleRequest(run);
+  if (run.systemText === undefined) await instruct(run);
+  const request = assembleRequest(run);
   for (let attempt = 0; ; attempt += 1) {
     const shown = new ShownDeltas(run, stepId);
     const assembler = new AnswerAssembler({
@@ -48,7 +49,7 @@ export async function callModel(run: ActiveRun, model: AgentModel): Promise<Mode
       run.counters.usage = addUsage(run.counters.usage, answer.usage);
       return { stepId, answer };
     } catch (error) {
-      if (run.signal.aborted) throw run.signal.reason;
+      if (run.abort.aborted) throw run.abort.reason;
       if (!AgentError.is(error) || !error.retryable || attempt >= MAX_RETRIES) throw error;
       if (!assembler.started) throw error;
       run.feed.mark({ type: 'rewound', steps: [stepId], reason: 'model-retry' });
@@ -94,23 +95,22 @@ async function streamed(
     readonly assembler: AnswerAssembler;
   },
 ): Promise<ModelAnswer> {
-  const { signal } = run;
-  const batches = model.stream(request, { signal })[Symbol.asyncIterator]();
+  const batches = model.stream(request, run.abort)[Symbol.asyncIterator]();
   try {
-    for (;;) {
+    while (!assembler.finished) {
       const next = await run.abort.until(batches.next());
       if (next.done === true) break;
       if (run.signalled) await pollControl(run);
       for (const event of next.value) assembler.accept(event);
-      if (run.feed.tailLength > TAIL_LIMIT && run.journal !== undefined)
-        await run.journal.flush({ signal });
+      if (run.journal !== undefined && run.feed.tailLength > TAIL_LIMIT) {
+        await run.journal.flush(run.abort);
+      }
     }
-  } catch (error) {
-    // The source may be stuck in the very read that failed: it is told to stop, and not waited for.
+  } finally {
+    // The source may be stuck in a read, or wait to be told that nobody listens: it is not waited for.
     batches.return?.().then(undefined, () => undefined);
-    throw error;
   }
-  signal.throwIfAborted();
+  run.abort.throwIfAborted();
   const answer = assembler.answer();
   if (answer === undefined)
     throw modelStreamTruncated({ reason: `The stream of "${model.id}" ended without "finish".` });

@@ -37,10 +37,10 @@ async function poll(run: ActiveRun): Promise<void> {
   let answered = false;
   for (const signal of signals) {
     if (run.readSignals.has(signal.seq)) continue;
-    run.readSignals.add(signal.seq);
+    run.readSignals = new Set([...run.readSignals, signal.seq]);
     run.counters.signals = Math.max(run.counters.signals, signal.seq);
     if (!isControl(signal.kind)) {
-      run.conversation.push(signal);
+      run.conversation = [...run.conversation, signal];
       continue;
     }
     if (signal.kind === 'external-event') await answerEvents(run, { store, signal });

@@ -58,7 +58,7 @@ async function answered(
         ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
       };
       run.abort.abort(runCancelled(run.runId));
-      throw run.signal.reason;
+      throw run.abort.reason;
     }
     throw hookFailed(
       signal.kind,

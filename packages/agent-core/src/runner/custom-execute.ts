@@ -1,6 +1,5 @@
 import { idempotencyKey } from '../approvals/idempotency-key.ts';
 import { inputDigest } from '../approvals/input-digest.ts';
-import { untilAborted } from '../base/abort.ts';
 import { AgentError } from '../base/error.ts';
 import { executeFailed, outputInvalid, runCancelled } from '../base/error-catalog.ts';
 import { callIdOf } from '../base/ids.ts';
@@ -67,7 +66,7 @@ export async function customExecute(run: ActiveRun): Promise<Rest> {
 async function unreadSignals(run: ActiveRun): Promise<readonly number[]> {
   const pending = await run.setup.store?.inbox.pending(run.runId, { signal: run.storage.signal });
   for (const signal of pending ?? []) {
-    if (!run.unread.includes(givenKey(signal.dedupeKey))) run.unread.push(givenKey(signal.dedupeKey));
+    if (!run.unread.includes(givenKey(signal.dedupeKey))) run.unread = [...run.unread, givenKey(signal.dedupeKey)];
   }
   return (pending ?? []).map(({ seq }) => seq);
 }
@@ -98,6 +97,8 @@ function onLedger(run: ActiveRun): OpenCall | undefined {
     waits: 0,
     answer: undefined,
     carry: undefined,
+    resolution: undefined,
+    edited: false,
     settled: false,
     committed: 0,
     running: false,
@@ -151,15 +152,15 @@ async function bodyOutcome(run: ActiveRun, stepId: string): Promise<RunOutcome> 
     const body = definition.execute?.(input, run.context as never);
     if (isGenerator(body)) ended = await consumed(run, { items: body, stepId });
     else {
-      const result = toJson(await untilAborted(Promise.resolve(body), run.signal));
+      const result = toJson(await run.abort.until(Promise.resolve(body)));
       if (!result.ok) throw executeFailed(definition.name, new Error(result.problem));
       ended = completed(run, result.value);
     }
   } catch (error) {
-    if (run.signal.aborted) throw run.signal.reason;
+    if (run.abort.aborted) throw run.abort.reason;
     throw AgentError.is(error) ? error : executeFailed(definition.name, error);
   }
-  run.signal.throwIfAborted();
+  run.abort.throwIfAborted();
   return ended ?? completed(run, run.lastText);
 }
 
@@ -181,9 +182,9 @@ async function consumed(
 ): Promise<RunOutcome | undefined> {
   const messageId = run.nextMessageId();
   for (;;) {
-    const next = await untilAborted(Promise.resolve(items.next()), run.signal).catch(
+    const next = await run.abort.until(Promise.resolve(items.next())).catch(
       async (error: unknown) => {
-        if (run.signal.aborted) Promise.resolve(items.return(undefined)).catch(() => undefined);
+        if (run.abort.aborted) Promise.resolve(items.return(undefined)).catch(() => undefined);
         throw error;
       },
     );
@@ -209,7 +210,7 @@ async function consumed(
       ...(yielded.reason === undefined ? {} : { reason: yielded.reason }),
     };
     run.abort.abort(runCancelled(run.runId));
-    throw run.signal.reason;
+    throw run.abort.reason;
   }
 }
 

@@ -1,7 +1,9 @@
+import { linked } from '../base/abort.ts';
 import type { AgentError } from '../base/error.ts';
 import type { JsonValue } from '../base/json.ts';
 import { CONTEXT_EXPOSURE } from '../guard/exposure.ts';
 import { guardValue } from '../guard/guard-value.ts';
+import { runNotDurable, toolFailed } from '../base/error-catalog.ts';
 import { resultParts } from '../tools/invoke-tool.ts';
 import type { WaitFor } from '../tools/suspend.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -12,6 +14,7 @@ import { startWhatMay } from './authorise-batch.ts';
 import { beforeModel } from './boundaries.ts';
 import { openWait, stage } from './call-ledger.ts';
 import { pollControl } from './control-lane.ts';
+import { expireDue, untilDue } from './expire-waits.ts';
 import type { OpenCall } from './open-call.ts';
 import { closeBatch, recordResult } from './record-result.ts';
 import { askAboutOrphans, unknownEffect } from './recover-calls.ts';
@@ -36,7 +39,9 @@ export async function dispatchBatch(run: ActiveRun): Promise<BatchRest> {
   try {
     for (;;) {
       if (run.signalled) await pollControl(run);
+      await expireDue(run);
       actOnAnswers(run);
+      run.abort.throwIfAborted();
       for (const open of run.batch)
         if (open.refusal !== undefined && !open.settled) refuse(run, open, step);
       startWhatMay(run);
@@ -50,17 +55,35 @@ export async function dispatchBatch(run: ActiveRun): Promise<BatchRest> {
         await run.journal.commit({ signal: run.storage.signal });
         marksAreStored(run);
       }
-      run.signal.throwIfAborted();
+      run.abort.throwIfAborted();
       for (const open of run.batch)
         if (isStarted(open)) launch(run, open, { arrivals, stepId: step() });
-      if (arrivals.running && arrivals.empty) await run.abort.until(arrivals.some());
-      for (const { open, returned } of arrivals.take()) await accept(run, open, returned);
+      if (arrivals.running && arrivals.empty) await news(run, arrivals);
+      for (let next = arrivals.take(); next !== undefined; next = arrivals.take())
+        await accept(run, next.open, next.returned);
     }
   } catch (error) {
     await arrivals.settle(run);
     throw error;
   } finally {
     run.onSignal = undefined;
+  }
+}
+
+/** Resolves when a call is back, a signal was read, or a wait is due. */
+async function news(run: ActiveRun, arrivals: Arrivals): Promise<void> {
+  const due = untilDue(run);
+  if (due === undefined) return run.abort.until(arrivals.some());
+  const timer = linked(run.signal);
+  run.setup.clock.sleep(due, { signal: timer.signal }).then(
+    () => arrivals.wake(),
+    () => undefined,
+  );
+  try {
+    await run.abort.until(arrivals.some());
+  } finally {
+    timer.abort(undefined);
+    timer.release();
   }
 }
 
@@ -127,21 +150,26 @@ async function accept(run: ActiveRun, open: OpenCall, returned: CallReturn): Pro
       await acceptValue(run, open, returned.value);
       return;
     case 'suspended':
-      suspendCall(run, open, returned.wait);
+      await suspendCall(run, open, returned.wait);
       return;
     case 'error':
-      recordResult(run, open, {
-        outcome: 'error',
-        content: errorParts(returned.error),
-        stage: 'failed',
-        own: true,
-      });
+      recordFailure(run, open, returned.error);
       if (tool.definition.onError === 'fail') throw returned.error;
       return;
     case 'lost':
       await lose(run, open, returned.error);
       return;
   }
+}
+
+/** The tool's own failure, as the model reads it. */
+function recordFailure(run: ActiveRun, open: OpenCall, error: AgentError): void {
+  recordResult(run, open, {
+    outcome: 'error',
+    content: errorParts(error),
+    stage: 'failed',
+    own: true,
+  });
 }
 
 /** The model reads the exact result; sinks get marked fields masked by their place, and by their value elsewhere. */
@@ -161,7 +189,7 @@ async function acceptValue(run: ActiveRun, open: OpenCall, value: JsonValue): Pr
 
 /** A timeout or an abort after `started`: a read is told to the model as it is, an effect is unknown. */
 async function lose(run: ActiveRun, open: OpenCall, error: AgentError): Promise<void> {
-  if (run.signal.aborted) throw run.signal.reason;
+  if (run.abort.aborted) throw run.abort.reason;
   if (open.call.resume === 'retry') {
     recordResult(run, open, {
       outcome: 'error',
@@ -183,7 +211,9 @@ async function lose(run: ActiveRun, open: OpenCall, error: AgentError): Promise<
   await askAboutOrphans(run, [open]);
 }
 
-function suspendCall(run: ActiveRun, open: OpenCall, wait: WaitFor): void {
+async function suspendCall(run: ActiveRun, open: OpenCall, wait: WaitFor): Promise<void> {
+  const refused = run.journal === undefined ? notDurable(run, open) : waitProblem(open, wait);
+  if (refused !== undefined) return accept(run, open, { kind: 'error', error: refused });
   const { carry = null } = wait;
   open.carry = carry;
   stage(run, open, 'suspended');
@@ -191,6 +221,19 @@ function suspendCall(run: ActiveRun, open: OpenCall, wait: WaitFor): void {
   run.journal?.call(open.call);
   run.journal?.progressed();
   openWait(run, open, waitRequestOf(run, wait));
+}
+
+/** Nobody keeps a question for a run that is not kept itself. */
+function notDurable(run: ActiveRun, { call }: OpenCall): AgentError {
+  return runNotDurable(run.facts.definition.name, `the wait of "${call.toolName}"`);
+}
+
+function waitProblem({ call }: OpenCall, wait: WaitFor): AgentError | undefined {
+  if (wait.kind === 'timer' && Number.isNaN(Date.parse(wait.at)))
+    return toolFailed(call.toolName, `it waits until "${wait.at}", which is no ISO 8601 instant`);
+  if (wait.kind === 'event' && wait.timeoutMs !== undefined && !(wait.timeoutMs >= 0))
+    return toolFailed(call.toolName, `it waits for ${wait.timeoutMs} ms, which is no length of time`);
+  return undefined;
 }
 
 function waitRequestOf(run: ActiveRun, wait: WaitFor): Parameters<typeof openWait>[2] {
@@ -222,7 +265,7 @@ function errorParts(error: AgentError): readonly Part[] {
 
 /** A person's edit is told to the model with the result: its own message stays as it wrote it. */
 function edited(open: OpenCall, parts: readonly Part[]): readonly Part[] {
-  if (open.answer?.decision !== 'modify') return parts;
+  if (!open.edited) return parts;
   return [
     {
       type: 'text',
@@ -261,10 +304,9 @@ class Arrivals {
     this.#expected.set(open, arrival);
   }
 
-  take(): readonly Arrival[] {
-    const arrived = this.#arrived;
-    this.#arrived = [];
-    return arrived;
+  /** The next call that has come back; one at a time, so that none is forgotten when one of them ends the run. */
+  take(): Arrival | undefined {
+    return this.#arrived.shift();
   }
 
   /** Resolves when a call is back, or when somebody wants the batch to be looked at again. */
@@ -282,9 +324,11 @@ class Arrivals {
   /** After an abort: every call comes back as lost, at once; what had come back before is recorded. */
   async settle(run: ActiveRun): Promise<void> {
     await Promise.all(this.#expected.values());
-    for (const { open, returned } of this.take()) {
+    for (let next = this.take(); next !== undefined; next = this.take()) {
+      const { open, returned } = next;
       open.running = false;
-      if (returned.kind === 'ok' && !open.settled) await accept(run, open, returned);
+      if (returned.kind === 'ok') await acceptValue(run, open, returned.value);
+      if (returned.kind === 'error') recordFailure(run, open, returned.error);
     }
   }
 }

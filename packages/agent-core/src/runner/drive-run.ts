@@ -16,7 +16,7 @@ import { errorRecord, type Rest, settleRun } from './settle-run.ts';
  * end in one `run-finished`. Rejects only when the run is no longer this owner's (`RUN_SUPERSEDED`) or
  * the store is lost.
  */
-export async function driveRun(run: ActiveRun): Promise<Rest> {
+export function driveRun(run: ActiveRun): Promise<Rest> {
   const { observer } = run.setup;
   if (observer === undefined) return driven(run);
   const attributes = { runId: run.runId, agent: run.facts.definition.name };
@@ -53,14 +53,14 @@ async function driven(run: ActiveRun): Promise<Rest> {
 
 /** Turns whatever stopped the loop into the end of the run. */
 async function conclude(run: ActiveRun, error: unknown): Promise<Rest> {
-  if (run.storage.signal.aborted) throw runSuperseded(run.runId);
+  if (run.storage.aborted) throw runSuperseded(run.runId);
   if (AgentError.is(error) && (error.code === 'RUN_SUPERSEDED' || error.code.startsWith('STORE_')))
     throw error;
   if (isCancelled(run)) {
     await beginCancellation(run);
     return { kind: 'ended', outcome: await completeCancellation(run, run.cleanups) };
   }
-  const failure = run.signal.aborted ? run.signal.reason : error;
+  const failure = run.abort.aborted ? run.abort.reason : error;
   settleCalls(run);
   const outcome: RunOutcome = { kind: 'failed', error: errorRecord(failure) };
   await settleRun(run, outcome, reasonFor(failure));
@@ -71,8 +71,8 @@ async function conclude(run: ActiveRun, error: unknown): Promise<Rest> {
 function isCancelled(run: ActiveRun): boolean {
   if (run.cancelRequest !== undefined || run.standing.status === 'cancelling') return true;
   return (
-    run.signal.aborted &&
-    !(AgentError.is(run.signal.reason) && run.signal.reason.code === 'RUN_TIMEOUT')
+    run.abort.aborted &&
+    !(AgentError.is(run.abort.reason) && run.abort.reason.code === 'RUN_TIMEOUT')
   );
 }
 

@@ -37,7 +37,8 @@ export type FeedCut = {
 export class EventFeed {
   readonly #options: FeedOptions;
   readonly #stored: boolean;
-  readonly #openSteps = new Set<string>();
+  /** At most a few at a time. */
+  #openSteps: readonly string[] = [];
   /** Numbered events, in order; the index of a reader is absolute, `#base` is the index of the first. */
   #events: Envelope[] = [];
   #base = 0;
@@ -86,8 +87,8 @@ export class EventFeed {
   /** Something is happening in an open step. After its end, and after the owner began to give the run back, it is dropped. */
   live(stepId: string, event: AgentEvent): void {
     if (this.#quiet) return;
-    if (event.type === 'step-started') this.#openSteps.add(stepId);
-    else if (!this.#openSteps.has(stepId)) return;
+    if (event.type === 'step-started') this.#open(stepId);
+    else if (!this.#openSteps.includes(stepId)) return;
     this.#number(event, stepId);
     this.#show();
   }
@@ -100,7 +101,7 @@ export class EventFeed {
 
   /** Something happened: true with the next commit. */
   want(event: AgentEvent, stepId?: string): void {
-    if (event.type === 'step-finished') this.#openSteps.delete(event.stepId);
+    if (event.type === 'step-finished') this.#close(event.stepId);
     if (this.#stored) this.#wanted.push({ event, stepId });
     else {
       this.#number(event, stepId);
@@ -109,11 +110,11 @@ export class EventFeed {
   }
 
   isOpen(stepId: string): boolean {
-    return this.#openSteps.has(stepId);
+    return this.#openSteps.includes(stepId);
   }
 
   get openSteps(): readonly string[] {
-    return [...this.#openSteps];
+    return this.#openSteps;
   }
 
   /** From now on nothing live is shown: the owner has begun to release or end the run. */
@@ -188,6 +189,14 @@ export class EventFeed {
   /** Calls back once, when something new can be read or the feed has stopped. */
   onChange(callback: () => void): void {
     this.#waiting.push(callback);
+  }
+
+  #open(stepId: string): void {
+    if (!this.#openSteps.includes(stepId)) this.#openSteps = [...this.#openSteps, stepId];
+  }
+
+  #close(stepId: string): void {
+    this.#openSteps = this.#openSteps.filter((open) => open !== stepId);
   }
 
   #number(event: AgentEvent, stepId: string | undefined): void {

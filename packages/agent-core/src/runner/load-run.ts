@@ -5,6 +5,7 @@ import type { Call } from '../durable/call.ts';
 import type { Lease } from '../durable/commit.ts';
 import { FORMAT } from '../durable/durable-store.ts';
 import type { RunTree } from '../durable/run-records.ts';
+import type { Resolution } from '../tools/tool.ts';
 import { type Message, type ToolResultPart, textOf } from '../vocabulary/message.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import { isTerminal, type RunState } from '../vocabulary/state.ts';
@@ -20,6 +21,7 @@ import type { OpenCall } from './open-call.ts';
 import { resultMessage } from './record-result.ts';
 import type { RunFacts } from './run-facts.ts';
 import type { RunSetup } from './run-setup.ts';
+import { expiredResolution, resolutionOf, SUSPENDED_KINDS } from './suspended-call.ts';
 
 /**
  * Takes up a run under a new lease: claimed first, then read; then the marks that void what the owner
@@ -117,14 +119,16 @@ async function restore(run: ActiveRun, tree: RunTree): Promise<void> {
       if (result !== undefined && call?.step !== openStep) run.messages.push(resultMessage(result));
     }
   }
+  const batch: OpenCall[] = [];
   for (const call of calls) {
     if (call.step > 0) run.toolNames.push(call.toolName);
     if (call.step === openStep)
-      run.batch.push(
+      batch.push(
         await openCall(run, { call, waits: tree.waits, result: results.get(call.callId) }),
       );
-    else if (call.stage === 'unknown') run.unknownEffects.push(call.callId);
+    else if (call.stage === 'unknown') run.unknownEffects = [...run.unknownEffects, call.callId];
   }
+  run.batch = batch;
   for (const record of tree.waits) await takeAnswer(run, record);
 }
 
@@ -188,11 +192,29 @@ async function openCall(
     waits: own.length,
     answer: undefined,
     carry,
+    resolution: await resolutionIn(run, own),
+    edited: own.findLast(({ kind }) => kind === 'approval')?.decision === 'modify',
     settled: result !== undefined,
     committed: 0,
     running: false,
     result,
   };
+}
+
+/** How the last wait of a suspended call ended, when it has been acted on. */
+async function resolutionIn(
+  run: ActiveRun,
+  waits: readonly WaitRecord[],
+): Promise<Resolution | undefined> {
+  const last = waits.findLast(({ kind }) => SUSPENDED_KINDS.includes(kind));
+  if (last === undefined) return undefined;
+  if (last.status === 'expired') return expiredResolution(last.kind);
+  if (last.resolution === undefined) return undefined;
+  const answer = await opened(last.resolution, {
+    sealer: run.setup.sealer,
+    boundTo: `${last.id}/resolution`,
+  });
+  return resolutionOf(answer);
 }
 
 function ordinal({ id }: WaitRecord): number {

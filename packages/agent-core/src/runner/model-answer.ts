@@ -124,6 +124,11 @@ export class AnswerAssembler {
     });
   }
 
+  /** The last event of the answer is here. */
+  get finished(): boolean {
+    return this.#finish !== undefined;
+  }
+
   /** Undefined when the stream ended without `finish`: it was cut. */
   answer(): ModelAnswer | undefined {
     if (this.#finish === undefined) return undefined;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Call } from '../durable/call.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { Resolution, Tool } from '../tools/tool.ts';
 import type { ToolResultPart } from '../vocabulary/message.ts';
 import type { WaitRecord, WaitResolution } from '../vocabulary/wait.ts';
 
@@ -24,6 +24,10 @@ export type OpenCall = {
   answer: WaitResolution | undefined;
   /** What a suspended call kept. */
   carry: JsonValue | undefined;
+  /** How the wait of a suspended call ended, once it has: kept through every later question about the call. */
+  resolution: Resolution | undefined;
+  /** A person has changed its arguments. */
+  edited: boolean;
   /** The result message is on its way to the store, or stored. */
   settled: boolean;
   /** The attempt whose `started` mark is known to be stored. */

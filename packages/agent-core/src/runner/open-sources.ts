@@ -26,7 +26,7 @@ export async function openSources(run: ActiveRun): Promise<() => Promise<void>> 
       });
       opened.push(got);
       tools.push(...got.tools);
-      if (got.instructions !== undefined) run.sourceInstructions.push(got.instructions);
+      if (got.instructions !== undefined) run.sourceInstructions = [...run.sourceInstructions, got.instructions];
     }
     const merged = toolCatalogue(tools, `run of "${run.facts.definition.name}"`);
     if (!merged.ok) throw toolNameCollision(merged.problems);

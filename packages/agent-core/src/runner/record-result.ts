@@ -30,8 +30,6 @@ export function recordResult(run: ActiveRun, open: OpenCall, settlement: Settlem
   open.settled = true;
   open.running = false;
   open.carry = undefined;
-  const { carry: _carry, ...kept } = call;
-  open.call = { ...kept, stage };
   const { journal } = run;
   const messageId = run.nextMessageId();
   run.counters.messages += 1;
@@ -44,6 +42,8 @@ export function recordResult(run: ActiveRun, open: OpenCall, settlement: Settlem
     content: shown,
   });
   if (journal === undefined) return;
+  const { carry: _carry, ...kept } = call;
+  open.call = { ...kept, stage };
   journal.call(open.call);
   journal.message({
     runId: run.runId,

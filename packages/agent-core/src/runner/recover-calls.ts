@@ -92,7 +92,7 @@ async function probed(run: ActiveRun, open: OpenCall): Promise<Probe> {
   try {
     const found = await reconcile(
       open.input as never,
-      contextFor(run, open, { stepId: '', signal: run.signal }) as never,
+      contextFor(run, open, { stepId: '', stop: run.abort }) as never,
     );
     if (found.kind !== 'committed') return found;
     const json = toJson(found.result);

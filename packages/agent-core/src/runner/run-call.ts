@@ -1,14 +1,12 @@
-import { linked, untilAborted } from '../base/abort.ts';
+import { linked, type Stop } from '../base/abort.ts';
 import { AgentError } from '../base/error.ts';
 import { runTimedOut, toolTimeout } from '../base/error-catalog.ts';
-import type { JsonValue } from '../base/json.ts';
 import { invokeTool, resumeTool, type ToolOutcome } from '../tools/invoke-tool.ts';
-import type { Carried, Tool } from '../tools/tool.ts';
+import type { Carried, Resolution, Tool } from '../tools/tool.ts';
 import type { ToolContext } from '../vocabulary/run-context.ts';
-import type { WaitResolution } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
 import type { OpenCall } from './open-call.ts';
-import { OwnToolContext, resolved } from './run-context.ts';
+import { OwnToolContext } from './run-context.ts';
 
 /** How a started call came back. `lost`: it was started, and nobody knows what became of it. */
 export type CallReturn = ToolOutcome | { readonly kind: 'lost'; readonly error: AgentError };
@@ -23,7 +21,7 @@ export function runCall(
   const { timeoutMs } = tool.definition;
   const { observer } = run.setup;
   if (timeoutMs === undefined && observer === undefined) {
-    const returned = invoked(open, contextFor(run, open, { stepId, signal: run.signal }));
+    const returned = invoked(open, contextFor(run, open, { stepId, stop: run.abort }));
     return returned instanceof Promise ? unlessAborted(run, returned) : returned;
   }
   const work = (): Promise<CallReturn> => withTimeout(run, open, stepId);
@@ -39,15 +37,8 @@ export function runCall(
 function invoked(open: OpenCall, context: ToolContext): ToolOutcome | Promise<ToolOutcome> {
   const tool = open.tool as Tool;
   if (open.carry === undefined) return invokeTool(tool, open.input, context);
-  const carried: Carried = { carry: open.carry, resolution: resolutionOf(open.answer) };
+  const carried: Carried = { carry: open.carry, resolution: open.resolution as Resolution };
   return resumeTool(tool, open.input, { carried, context });
-}
-
-/** What a suspended tool is told about its wait. */
-export function resolutionOf(answer: WaitResolution | undefined): Carried['resolution'] {
-  if (answer === undefined) return { kind: 'expired' };
-  if (answer.decision === 'answer') return { kind: 'resolved', value: answer.value };
-  return { kind: 'declined', ...(answer.comment === undefined ? {} : { reason: answer.comment }) };
 }
 
 async function unlessAborted(run: ActiveRun, returned: Promise<ToolOutcome>): Promise<CallReturn> {
@@ -71,8 +62,8 @@ async function withTimeout(run: ActiveRun, open: OpenCall, stepId: string): Prom
     );
   }
   try {
-    const context = contextFor(run, open, { stepId, signal: own.signal });
-    return await untilAborted(Promise.resolve(invoked(open, context)), own.signal);
+    const context = contextFor(run, open, { stepId, stop: own });
+    return await own.until(Promise.resolve(invoked(open, context)));
   } catch (error) {
     return {
       kind: 'lost',
@@ -88,30 +79,7 @@ async function withTimeout(run: ActiveRun, open: OpenCall, stepId: string): Prom
 export function contextFor(
   run: ActiveRun,
   open: OpenCall,
-  { stepId, signal }: { readonly stepId: string; readonly signal: AbortSignal },
+  { stepId, stop }: { readonly stepId: string; readonly stop: Stop },
 ): ToolContext {
-  const { call } = open;
-  const tool = open.tool as Tool;
-  return new OwnToolContext(run, {
-    deps: resolved(run, tool.needs),
-    signal,
-    call: {
-      callId: call.callId,
-      idempotencyKey: call.idempotencyKey,
-      fence: run.journal?.lease.fence ?? 0,
-      attempt: call.attempt,
-    },
-    progress: (message: string, detail?: JsonValue) =>
-      run.show(stepId, {
-        type: 'progress',
-        message,
-        callId: call.callId,
-        ...(detail === undefined ? {} : { detail }),
-      }),
-    artifact: ({ id, name, parts }) =>
-      run.record(
-        { type: 'artifact', artifactId: id, ...(name === undefined ? {} : { name }), parts },
-        stepId,
-      ),
-  });
+  return new OwnToolContext(run, { call: open.call, needs: (open.tool as Tool).needs, stepId, stop });
 }

@@ -1,5 +1,7 @@
-import type { CallId, RunId } from '../base/ids.ts';
-import type { JsonObject } from '../base/json.ts';
+import type { RunId } from '../base/ids.ts';
+import type { Stop } from '../base/abort.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { Call } from '../durable/call.ts';
 import type { Needs } from '../base/port.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
 import type { RunContext, ToolContext } from '../vocabulary/run-context.ts';
@@ -17,7 +19,9 @@ export interface ContextSource {
   readonly counters: Counters;
   readonly signal: AbortSignal;
   shared: JsonObject;
-  record(event: AgentEvent): void;
+  readonly fence: number;
+  record(event: AgentEvent, stepId?: string): void;
+  show(stepId: string, event: AgentEvent): void;
 }
 
 const NO_DEPS: Readonly<Record<string, unknown>> = Object.freeze({});
@@ -27,9 +31,9 @@ export class OwnRunContext implements RunContext {
   readonly #run: ContextSource;
   readonly deps: unknown;
 
-  constructor(run: ContextSource) {
+  constructor(run: ContextSource, needs: Needs = run.facts.definition.needs) {
     this.#run = run;
-    this.deps = resolved(run, run.facts.definition.needs);
+    this.deps = resolved(run, needs);
   }
 
   get runId(): RunId {
@@ -90,43 +94,46 @@ export class OwnRunContext implements RunContext {
 
 /** What belongs to one call. */
 export type OwnCall = {
-  readonly deps: unknown;
-  readonly signal: AbortSignal;
-  readonly call: {
-    readonly callId: CallId;
-    readonly idempotencyKey: string;
-    readonly fence: number;
-    readonly attempt: number;
-  };
-  readonly progress: ToolContext['progress'];
-  readonly artifact: ToolContext['artifact'];
+  readonly call: Pick<Call, 'callId' | 'idempotencyKey' | 'attempt'>;
+  readonly needs: Needs;
+  /** The step that progress belongs to. */
+  readonly stepId: string;
+  readonly stop: Stop;
 };
 
 /** What a tool sees: the run's context, and its own call. */
 export class OwnToolContext extends OwnRunContext implements ToolContext {
-  override readonly deps: unknown;
+  readonly #source: ContextSource;
   readonly #own: OwnCall;
 
   constructor(run: ContextSource, own: OwnCall) {
-    super(run);
-    this.deps = own.deps;
+    super(run, own.needs);
+    this.#source = run;
     this.#own = own;
   }
 
   override get signal(): AbortSignal {
-    return this.#own.signal;
+    return this.#own.stop.signal;
   }
 
-  get call(): OwnCall['call'] {
-    return this.#own.call;
+  get call(): ToolContext['call'] {
+    const { callId, idempotencyKey, attempt } = this.#own.call;
+    return { callId, idempotencyKey, attempt, fence: this.#source.fence };
   }
 
-  get progress(): ToolContext['progress'] {
-    return this.#own.progress;
+  progress(message: string, detail?: JsonValue): void {
+    const { call, stepId } = this.#own;
+    this.#source.show(stepId, {
+      type: 'progress',
+      message,
+      callId: call.callId,
+      ...(detail === undefined ? {} : { detail }),
+    });
   }
 
-  get artifact(): ToolContext['artifact'] {
-    return this.#own.artifact;
+  artifact({ id, name, parts }: Parameters<ToolContext['artifact']>[0]): void {
+    const named = name === undefined ? {} : { name };
+    this.#source.record({ type: 'artifact', artifactId: id, ...named, parts }, this.#own.stepId);
   }
 }
 

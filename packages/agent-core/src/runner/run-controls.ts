@@ -1,15 +1,14 @@
 import { idempotencyKey } from '../approvals/idempotency-key.ts';
 import { inputDigest } from '../approvals/input-digest.ts';
 import { planApproval } from '../approvals/plan-approval.ts';
-import { untilAborted } from '../base/abort.ts';
 import { inputInvalid, runNotDurable, toolUnknown } from '../base/error-catalog.ts';
-import { callIdOf } from '../base/ids.ts';
+import { type CallId, callIdOf } from '../base/ids.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { captureResult } from '../tools/capture-result.ts';
 import { invokeTool, resultParts } from '../tools/invoke-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Message, Part, ToolResultPart } from '../vocabulary/message.ts';
-import type { RunContext, ToolContext } from '../vocabulary/run-context.ts';
+import type { RunContext } from '../vocabulary/run-context.ts';
 import type { RunSignal, SignalKind } from '../vocabulary/signal.ts';
 import type { WaitResolution } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
@@ -21,7 +20,7 @@ import { consumed, pollControl } from './control-lane.ts';
 import { loadHistory } from './load-history.ts';
 import type { OpenCall } from './open-call.ts';
 import { withinBudget } from './result-size.ts';
-import { OwnToolContext, resolved } from './run-context.ts';
+import { OwnToolContext } from './run-context.ts';
 
 const runs = new WeakMap<object, ActiveRun>();
 
@@ -88,7 +87,7 @@ export function runControls(context: RunContext): RunControls {
       await run.journal?.commit({ signal: run.storage.signal });
     },
     onCancel: (task) => {
-      run.cleanups.push(task);
+      run.cleanups = [...run.cleanups, task];
     },
   };
 }
@@ -103,7 +102,7 @@ async function takeSignals(
     ]);
   }
   await pollControl(run);
-  run.signal.throwIfAborted();
+  run.abort.throwIfAborted();
   const taken: RunSignal[] = [];
   for (const signal of run.conversation) {
     if (kinds !== undefined && !kinds.includes(signal.kind)) break;
@@ -169,7 +168,7 @@ async function carriedOut(
   }: {
     readonly tool: Tool;
     readonly input: JsonObject;
-    readonly callId: ToolContext['call']['callId'];
+    readonly callId: CallId;
   },
 ): Promise<Result> {
   const checked = whyNot(run, { tool, input, callId });
@@ -196,37 +195,15 @@ async function carriedOut(
     }
   }
   run.learn(effective, tool.definition.inputMarks);
+  const key = idempotencyKey({ rootRunId: run.runId, callId, inputDigest: inputDigest(effective) });
   const context = new OwnToolContext(run, {
-    deps: resolved(run, tool.needs),
-    signal: run.signal,
-    call: {
-      callId,
-      idempotencyKey: idempotencyKey({
-        rootRunId: run.runId,
-        callId,
-        inputDigest: inputDigest(effective),
-      }),
-      fence: run.journal?.lease.fence ?? 0,
-      attempt: 1,
-    },
-    progress: (message, detail) =>
-      run.show(run.feed.openSteps[0] ?? '', {
-        type: 'progress',
-        message,
-        callId,
-        ...(detail === undefined ? {} : { detail }),
-      }),
-    artifact: ({ id, name, parts }) =>
-      run.record({
-        type: 'artifact',
-        artifactId: id,
-        ...(name === undefined ? {} : { name }),
-        parts,
-      }),
+    call: { callId, idempotencyKey: key, attempt: 1 },
+    needs: tool.needs,
+    stepId: run.feed.openSteps[0] ?? '',
+    stop: run.abort,
   });
-  const outcome = await untilAborted(
+  const outcome = await run.abort.until(
     Promise.resolve(invokeTool(tool, effective, context)),
-    run.signal,
   );
   if (outcome.kind === 'ok') {
     run.learn(outcome.value, tool.definition.outputMarks);
@@ -261,11 +238,10 @@ async function askInPlace(
   while (body.answer === undefined) {
     if (run.signalled) await pollControl(run);
     if (body.answer !== undefined) break;
-    await untilAborted(
+    await run.abort.until(
       new Promise<void>((resolve) => {
         run.onSignal = resolve;
       }),
-      run.signal,
     );
     run.onSignal = undefined;
   }

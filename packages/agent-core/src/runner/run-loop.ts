@@ -19,7 +19,7 @@ import { pauseRun, type Rest, settleRun } from './settle-run.ts';
 export async function runLoop(run: ActiveRun, model: AgentModel): Promise<Rest> {
   for (;;) {
     if (run.signalled) await pollControl(run);
-    run.signal.throwIfAborted();
+    run.abort.throwIfAborted();
     if (run.batch.length > 0) {
       const rest = await dispatchBatch(run);
       if (rest.kind === 'blocked') {

@@ -117,13 +117,13 @@ function standingOf(outcome: RunOutcome, reason: StateReason | undefined): Stand
 }
 
 function nameUnread(run: ActiveRun): void {
-  for (const { dedupeKey } of run.conversation) run.unread.push(givenKey(dedupeKey));
+  run.unread = [...run.unread, ...run.conversation.map(({ dedupeKey }) => givenKey(dedupeKey))];
 }
 
 function nameUnknown(run: ActiveRun): void {
   for (const { call } of run.batch) {
     if (call.stage === 'unknown' && !run.unknownEffects.includes(call.callId))
-      run.unknownEffects.push(call.callId);
+      run.unknownEffects = [...run.unknownEffects, call.callId];
   }
 }
 
