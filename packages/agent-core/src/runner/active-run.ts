@@ -66,8 +66,6 @@ export class ActiveRun {
   /** The one poll of the inbox that is going on. */
   polling: Promise<void> | undefined;
   cancelRequest: CancelRequest | undefined;
-  /** A `pause` signal holds the run without a wait. */
-  held = false;
   /** The moment the current stretch of work began, by the monotonic clock. */
   activeSince: number;
   /** Set while tools run: a signal was read, look again at what can run. */
@@ -182,6 +180,16 @@ export class ActiveRun {
   stand(standing: Standing): void {
     this.standing = standing;
     this.statusAt = this.setup.clock.now();
+  }
+
+  /** A `pause` signal holds the run without a wait; its row says so, for the next owner. */
+  get held(): boolean {
+    return this.standing.reason === 'user-interrupted';
+  }
+
+  hold(held: boolean): void {
+    const { status, transition } = this.standing;
+    this.stand({ status, transition, ...(held ? { reason: 'user-interrupted' } : {}) });
   }
 
   /** Counts the work since the last call. */

@@ -2,6 +2,7 @@ import { planApproval } from '../approvals/plan-approval.ts';
 import type { AgentError } from '../base/error.ts';
 import {
   maxToolCallsExceeded,
+  runNotDurable,
   toolInputInvalid,
   toolPermissionDenied,
   toolUnknown,
@@ -51,6 +52,8 @@ export function authorise(run: ActiveRun, open: OpenCall): void {
     if (!checked.ok) open.refusal = checked.refusal;
     else if (checked.input !== open.input) edit(run, open, checked.input);
   }
+  if (open.refusal === undefined && tool !== undefined && asksFirst(tool) && run.journal === undefined)
+    open.refusal = refusal('error', runNotDurable(run.facts.definition.name, `question about "${tool.name}"`));
   if (open.refusal === undefined && tool !== undefined) {
     run.learn(open.input, tool.definition.inputMarks);
     if (tool.runs === 'client') {
@@ -66,6 +69,11 @@ export function authorise(run: ActiveRun, open: OpenCall): void {
     }
   }
   run.journal?.call(open.call);
+}
+
+/** Somebody outside has to answer before a call of this tool has a result. */
+function asksFirst({ runs, definition }: Tool): boolean {
+  return runs === 'client' || definition.requiresApproval;
 }
 
 /** The bound arguments of a call, or why it does not run: what is wrong with them, or a permission that is missing. */

@@ -146,6 +146,7 @@ export type WaitRequest = {
 export function openWait(run: ActiveRun, open: OpenCall, request: WaitRequest): void {
   open.waits += 1;
   const { call } = open;
+  const now = run.setup.clock.now();
   const prompt = run.guard?.json(request.prompt) ?? request.prompt;
   const record: WaitRecord = {
     id: waitIdOf(`${call.callId}.w${open.waits}`),
@@ -157,12 +158,16 @@ export function openWait(run: ActiveRun, open: OpenCall, request: WaitRequest): 
     digest: call.inputDigest,
     prompt,
     allowed: request.allowed ?? DECISIONS_OF[request.kind],
-    openedAt: run.setup.clock.now(),
+    openedAt: now,
     onExpiry: request.onExpiry ?? 'reject',
+    ...(request.ttlMs === undefined ? {} : { expiresAt: now + request.ttlMs }),
   };
   open.answer = undefined;
   open.wait = record;
-  run.journal?.opens(request.ttlMs === undefined ? record : { ...record, ttlMs: request.ttlMs });
+  const { expiresAt: _estimated, ...opening } = record;
+  run.journal?.opens(
+    request.ttlMs === undefined ? opening : { ...opening, ttlMs: request.ttlMs },
+  );
   run.record({ type: 'wait-opened', wait: record });
   boundary(run, {
     actionId: record.id,

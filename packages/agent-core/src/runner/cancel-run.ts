@@ -1,8 +1,9 @@
 import { cancellationCleanupFailed } from '../base/error-catalog.ts';
 import type { JsonObject } from '../base/json.ts';
+import { isReadOnly } from '../tools/risk.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { ActiveRun } from './active-run.ts';
-import { shownWait } from './call-ledger.ts';
+import { shownWait, stage } from './call-ledger.ts';
 import { type CleanupTask, runCleanups } from './cleanup.ts';
 import type { OpenCall } from './open-call.ts';
 import { recordResult } from './record-result.ts';
@@ -24,20 +25,31 @@ export function settleCalls(run: ActiveRun): void {
     closeWait(run, open);
     const started = open.call.stage === 'started' || open.call.stage === 'unknown';
     const doubtful = started && open.call.resume !== 'retry';
+    if (open.call.step === 0) {
+      // The body of a custom `execute`: nobody called it, so nobody reads a result of it.
+      open.settled = true;
+      if (open.call.stage !== 'failed') stage(run, open, doubtful ? 'unknown' : 'interrupted');
+      else run.journal?.call(open.call);
+      continue;
+    }
     recordResult(run, open, {
       outcome: 'interrupted',
       content: [
         {
           type: 'text',
-          text: doubtful
-            ? 'Interrupted by a cancellation; it is not known whether this call took effect.'
-            : 'Interrupted by a cancellation; this call did not take effect.',
+          text: started && mayWrite(open)
+            ? 'Interrupted: the run ended. It is not known whether this call took effect.'
+            : 'Interrupted: the run ended. This call did not take effect.',
         },
       ],
       stage: doubtful ? 'unknown' : 'interrupted',
       own: false,
     });
   }
+}
+
+function mayWrite({ tool }: OpenCall): boolean {
+  return tool === undefined || !isReadOnly(tool.definition.effects);
 }
 
 /** Nobody has to answer any more; an answer that was not acted on is void, too. The rows follow with the end of the run. */

@@ -65,10 +65,10 @@ function act(run: ActiveRun, signal: RunSignal): boolean {
       return false;
     }
     case 'pause':
-      run.held = true;
+      run.hold(true);
       return false;
     case 'resume':
-      run.held = false;
+      run.hold(false);
       return false;
     default:
       return true;

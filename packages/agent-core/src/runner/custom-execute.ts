@@ -9,9 +9,11 @@ import { EVENT_CLASSES } from '../events/agent-event.ts';
 import type { AgentYield } from '../events/agent-yield.ts';
 import { fromYield } from '../events/project-yields.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
+import type { WaitResolution } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
-import { openWait } from './call-ledger.ts';
-import { givenKey } from './dedupe-key.ts';
+import { cancelByAnswer } from './answer-calls.ts';
+import { openWait, shownWait, stage, useAnswer } from './call-ledger.ts';
+import { pollControl } from './control-lane.ts';
 import type { OpenCall } from './open-call.ts';
 import { grantControls } from './run-controls.ts';
 import { pauseRun, type Rest, settleRun } from './settle-run.ts';
@@ -25,7 +27,7 @@ const EXECUTE = 'execute';
  */
 export async function customExecute(run: ActiveRun): Promise<Rest> {
   const open = onLedger(run);
-  if (open !== undefined && open.call.stage === 'unknown') {
+  if (open !== undefined && open.call.attempt > 0) {
     const rest = await recovered(run, open);
     if (rest !== undefined) return rest;
   }
@@ -41,34 +43,34 @@ export async function customExecute(run: ActiveRun): Promise<Rest> {
     run.journal?.call(open.call);
     await run.journal?.commit({ signal: run.storage.signal });
   }
-  const outcome = await bodyOutcome(run, stepId);
+  const outcome = await bodyOutcome(run, stepId).catch((error: unknown) => {
+    if (open !== undefined && !run.abort.aborted) open.call = { ...open.call, stage: 'failed' };
+    throw error;
+  });
   if (run.lastText !== '')
     run.append({
       role: 'assistant',
       origin: 'model',
       parts: [{ type: 'text', text: run.lastText }],
     });
+  run.journal?.progressed();
+  run.record({ type: 'step-finished', stepId, finish: 'done' });
+  return settled(run, open, outcome);
+}
+
+/** The body is over: messages that came too late for it stay unread, and the result names them. */
+async function settled(
+  run: ActiveRun,
+  open: OpenCall | undefined,
+  outcome: RunOutcome,
+): Promise<Rest> {
   if (open !== undefined) {
     open.settled = true;
     open.call = { ...open.call, stage: 'committed' };
     run.journal?.call(open.call);
-    run.journal?.progressed();
   }
-  run.record({ type: 'step-finished', stepId, finish: 'done' });
-  while ((await settleRun(run, outcome)) === 'inbox-moved') {
-    // The body is over: what came too late for it stays unread and is named so by the next commit.
-    for (const signal of await unreadSignals(run))
-      run.counters.signals = Math.max(run.counters.signals, signal);
-  }
+  while ((await settleRun(run, outcome)) === 'inbox-moved') await pollControl(run);
   return { kind: 'ended', outcome };
-}
-
-async function unreadSignals(run: ActiveRun): Promise<readonly number[]> {
-  const pending = await run.setup.store?.inbox.pending(run.runId, { signal: run.storage.signal });
-  for (const signal of pending ?? []) {
-    if (!run.unread.includes(givenKey(signal.dedupeKey))) run.unread = [...run.unread, givenKey(signal.dedupeKey)];
-  }
-  return (pending ?? []).map(({ seq }) => seq);
 }
 
 function onLedger(run: ActiveRun): OpenCall | undefined {
@@ -108,40 +110,49 @@ function onLedger(run: ActiveRun): OpenCall | undefined {
   return open;
 }
 
-/** A body that was interrupted: asked about, or answered. Undefined when it is to run again. */
+/** A body that was interrupted is asked about, whatever else it waited for. Undefined when it is to run again. */
 async function recovered(run: ActiveRun, open: OpenCall): Promise<Rest | undefined> {
-  const { answer } = open;
-  if (answer?.decision === 'did-not-happen') return undefined;
-  if (answer?.decision === 'happened' || answer?.decision === 'abandon') {
-    open.settled = true;
-    const outcome: RunOutcome =
-      answer.decision === 'happened'
-        ? {
-            kind: 'completed',
-            text: typeof answer.result === 'string' ? answer.result : JSON.stringify(answer.result),
-          }
-        : {
-            kind: 'failed',
-            error: executeFailed(
-              run.facts.definition.name,
-              new Error('it was interrupted and abandoned'),
-            ).toRecord(),
-          };
-    await settleRun(run, outcome);
-    return { kind: 'ended', outcome };
+  for (;;) {
+    if (open.wait?.kind === 'recovery' && open.answer !== undefined)
+      return decided(run, open, open.answer);
+    if (open.wait?.kind !== 'recovery' || open.wait.status !== 'pending') ask(run, open);
+    if ((await pauseRun(run, undefined)) === 'committed') return { kind: 'paused' };
+    await pollControl(run);
+    run.abort.throwIfAborted();
   }
-  if (open.wait?.status !== 'pending') {
-    openWait(run, open, {
-      kind: 'recovery',
-      prompt: {
-        tool: EXECUTE,
-        question: 'The body of this agent was interrupted. Did it do its work?',
-      },
-      onExpiry: 'pause',
-    });
+}
+
+/** What the body had asked died with it: it asks again when it runs again. */
+function ask(run: ActiveRun, open: OpenCall): void {
+  const { wait } = open;
+  if (wait?.status === 'pending' || wait?.status === 'resolved') {
+    run.journal?.moves({ id: wait.id, from: ['pending', 'resolved'], to: 'void' });
+    run.record({ type: 'wait-closed', wait: { ...shownWait(wait), status: 'void' } });
   }
-  await pauseRun(run, undefined);
-  return { kind: 'paused' };
+  stage(run, open, 'unknown');
+  openWait(run, open, {
+    kind: 'recovery',
+    prompt: {
+      tool: EXECUTE,
+      question: 'The body of this agent was interrupted. Did it do its work?',
+    },
+    onExpiry: 'pause',
+  });
+}
+
+async function decided(
+  run: ActiveRun,
+  open: OpenCall,
+  answer: WaitResolution,
+): Promise<Rest | undefined> {
+  if (answer.decision === 'cancel') {
+    cancelByAnswer(run, open);
+    throw run.abort.reason;
+  }
+  useAnswer(run, open);
+  if (answer.decision === 'happened') return settled(run, open, completed(run, answer.result));
+  if (answer.decision !== 'abandon') return undefined;
+  throw executeFailed(run.facts.definition.name, new Error('it was interrupted and abandoned'));
 }
 
 async function bodyOutcome(run: ActiveRun, stepId: string): Promise<RunOutcome> {

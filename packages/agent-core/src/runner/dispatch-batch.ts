@@ -14,8 +14,9 @@ import { startWhatMay } from './authorise-batch.ts';
 import { beforeModel } from './boundaries.ts';
 import { openWait, stage } from './call-ledger.ts';
 import { pollControl } from './control-lane.ts';
-import { expireDue, untilDue } from './expire-waits.ts';
+import { expireDue } from './expire-waits.ts';
 import type { OpenCall } from './open-call.ts';
+import { untilDue } from './open-waits.ts';
 import { closeBatch, recordResult } from './record-result.ts';
 import { askAboutOrphans, unknownEffect } from './recover-calls.ts';
 import { withinBudget } from './result-size.ts';
@@ -39,8 +40,10 @@ export async function dispatchBatch(run: ActiveRun): Promise<BatchRest> {
   try {
     for (;;) {
       if (run.signalled) await pollControl(run);
-      await expireDue(run);
-      actOnAnswers(run);
+      if (run.journal !== undefined) {
+        await expireDue(run);
+        actOnAnswers(run);
+      }
       run.abort.throwIfAborted();
       for (const open of run.batch)
         if (open.refusal !== undefined && !open.settled) refuse(run, open, step);
@@ -59,8 +62,10 @@ export async function dispatchBatch(run: ActiveRun): Promise<BatchRest> {
       for (const open of run.batch)
         if (isStarted(open)) launch(run, open, { arrivals, stepId: step() });
       if (arrivals.running && arrivals.empty) await news(run, arrivals);
-      for (let next = arrivals.take(); next !== undefined; next = arrivals.take())
-        await accept(run, next.open, next.returned);
+      for (let next = arrivals.take(); next !== undefined; next = arrivals.take()) {
+        const accepting = accept(run, next.open, next.returned);
+        if (accepting !== undefined) await accepting;
+      }
     }
   } catch (error) {
     await arrivals.settle(run);
@@ -142,23 +147,21 @@ function launch(
   else arrivals.add(open, returned);
 }
 
-async function accept(run: ActiveRun, open: OpenCall, returned: CallReturn): Promise<void> {
+/** Takes in how a call came back; at once, unless something has to be asked or stored for it. */
+function accept(run: ActiveRun, open: OpenCall, returned: CallReturn): Promise<void> | undefined {
   open.running = false;
   const tool = open.tool as Tool;
   switch (returned.kind) {
     case 'ok':
-      await acceptValue(run, open, returned.value);
-      return;
+      return acceptValue(run, open, returned.value);
     case 'suspended':
-      await suspendCall(run, open, returned.wait);
-      return;
+      return suspendCall(run, open, returned.wait);
     case 'error':
       recordFailure(run, open, returned.error);
       if (tool.definition.onError === 'fail') throw returned.error;
-      return;
+      return undefined;
     case 'lost':
-      await lose(run, open, returned.error);
-      return;
+      return lose(run, open, returned.error);
   }
 }
 
@@ -173,10 +176,22 @@ function recordFailure(run: ActiveRun, open: OpenCall, error: AgentError): void 
 }
 
 /** The model reads the exact result; sinks get marked fields masked by their place, and by their value elsewhere. */
-async function acceptValue(run: ActiveRun, open: OpenCall, value: JsonValue): Promise<void> {
+function acceptValue(run: ActiveRun, open: OpenCall, value: JsonValue): Promise<void> | undefined {
   const { outputMarks, maxResultBytes } = (open.tool as Tool).definition;
   const content = withinBudget(run, resultParts(value), maxResultBytes);
-  const exact = edited(open, content instanceof Promise ? await content : content);
+  if (content instanceof Promise || outputMarks.length > 0) return acceptGuarded(run, open, { value, content });
+  const exact = edited(open, content);
+  recordResult(run, open, { outcome: 'ok', content: exact, stage: 'committed', value, own: true });
+  return undefined;
+}
+
+async function acceptGuarded(
+  run: ActiveRun,
+  open: OpenCall,
+  { value, content }: { readonly value: JsonValue; readonly content: readonly Part[] | Promise<readonly Part[]> },
+): Promise<void> {
+  const { outputMarks, maxResultBytes } = (open.tool as Tool).definition;
+  const exact = edited(open, await content);
   const settlement = { outcome: 'ok', content: exact, stage: 'committed', value, own: true } as const;
   if (outputMarks.length === 0) {
     recordResult(run, open, settlement);
@@ -321,13 +336,16 @@ class Arrivals {
     this.#waiting = undefined;
   }
 
-  /** After an abort: every call comes back as lost, at once; what had come back before is recorded. */
+  /** After a failure: what runs beside it may finish and is recorded. After an abort only what has come back already is. */
   async settle(run: ActiveRun): Promise<void> {
-    await Promise.all(this.#expected.values());
+    await run.abort.until(Promise.all(this.#expected.values())).catch(() => undefined);
     for (let next = this.take(); next !== undefined; next = this.take()) {
       const { open, returned } = next;
       open.running = false;
-      if (returned.kind === 'ok') await acceptValue(run, open, returned.value);
+      if (returned.kind === 'ok') {
+        const accepting = acceptValue(run, open, returned.value);
+        if (accepting !== undefined) await accepting;
+      }
       if (returned.kind === 'error') recordFailure(run, open, returned.error);
     }
   }

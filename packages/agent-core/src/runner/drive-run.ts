@@ -36,8 +36,8 @@ async function driven(run: ActiveRun): Promise<Rest> {
   try {
     if (run.standing.status === 'cancelling') throw runCancelled(run.runId);
     closeSources = await openSources(run);
-    if (run.batch.length > 0) await recoverBatch(run);
     if (run.facts.definition.execute !== undefined) return await customExecute(run);
+    if (run.batch.length > 0) await recoverBatch(run);
     const { model } = run.setup;
     if (model === undefined) throw modelMissing(run.facts.definition.name);
     return await runLoop(run, model);

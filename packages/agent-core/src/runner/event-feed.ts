@@ -141,13 +141,11 @@ export class EventFeed {
     if (this.#known - this.#base > KEPT_FOR_READERS) this.#drop(this.#known - KEPT_FOR_READERS / 2);
   }
 
-  /** The commit was refused: its end or its pause is withdrawn, the rest keeps its numbers and goes into the next one. */
+  /** The commit was refused: its end, pause or expiry is withdrawn, the rest keeps its numbers and goes into the next one. */
   withdraw(): void {
     this.#quiet = false;
     this.#events = this.#events.filter(
-      ({ event }, index) =>
-        index + this.#base < this.#known ||
-        (event.type !== 'run-finished' && event.type !== 'run-paused'),
+      ({ event }, index) => index + this.#base < this.#known || !isWithdrawn(event),
     );
   }
 
@@ -238,6 +236,11 @@ export class EventFeed {
     this.#events = this.#events.slice(count);
     this.#base = until;
   }
+}
+
+function isWithdrawn(event: AgentEvent): boolean {
+  if (event.type === 'wait-closed') return event.wait.status === 'expired';
+  return event.type === 'run-finished' || event.type === 'run-paused';
 }
 
 const BOUNDARIES: readonly AgentEvent['type'][] = ['step-finished', 'run-paused', 'run-finished'];

@@ -3,7 +3,6 @@ import { boundary } from './boundaries.ts';
 import { shownWait, stage } from './call-ledger.ts';
 import { pollControl } from './control-lane.ts';
 import type { OpenCall } from './open-call.ts';
-import { openWaits } from './open-waits.ts';
 import { InboxMoved } from './run-journal.ts';
 import { expiredResolution } from './suspended-call.ts';
 
@@ -55,13 +54,4 @@ export function afterExpiry(run: ActiveRun, open: OpenCall): void {
     idempotency: 'non-idempotent',
   });
   stage(run, open, 'authorised');
-}
-
-/** How long until the first open wait is due; undefined when none ever is. */
-export function untilDue(run: ActiveRun): number | undefined {
-  const now = run.setup.clock.now();
-  const due = openWaits(run).flatMap(({ expiresAt }) =>
-    expiresAt === undefined ? [] : [expiresAt - now],
-  );
-  return due.length === 0 ? undefined : Math.max(0, Math.min(...due));
 }

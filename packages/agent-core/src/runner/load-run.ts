@@ -56,8 +56,7 @@ export async function loadRun(
     lease,
     chain: new EvidenceChain(setup.ids, tree.lastEvidence),
     counters: countersOf(row.counters),
-    standing:
-      row.status === 'cancelling' ? standingOf(row) : { status: 'active', transition: 'running' },
+    standing: standingOf(row),
     shared: row.shared,
   });
   // The owner before may have opened one step that no commit tells of; its number is not used again.
@@ -77,8 +76,15 @@ function rootRow(tree: RunTree, lease: Lease): RunState {
   return row;
 }
 
+/** A cancellation goes on where it was, a run that is held stays so, anything else is active again. */
 function standingOf({ status, transition, reason }: RunState): ActiveRun['standing'] {
-  return { status, transition, ...(reason === undefined ? {} : { reason }) };
+  if (status === 'cancelling')
+    return { status, transition, ...(reason === undefined ? {} : { reason }) };
+  return {
+    status: 'active',
+    transition: 'running',
+    ...(reason === 'user-interrupted' ? { reason } : {}),
+  };
 }
 
 function mark(

@@ -26,3 +26,12 @@ export function reasonOf(waits: readonly WaitRecord[]): StateReason {
   }
   return 'user-interrupted';
 }
+
+/** How long until the first open wait is due; undefined when none ever is. */
+export function untilDue(run: ActiveRun): number | undefined {
+  const now = run.setup.clock.now();
+  const due = openWaits(run).flatMap(({ expiresAt }) =>
+    expiresAt === undefined ? [] : [expiresAt - now],
+  );
+  return due.length === 0 ? undefined : Math.max(0, Math.min(...due));
+}

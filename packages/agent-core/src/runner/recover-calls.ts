@@ -5,13 +5,16 @@ import type { JsonValue } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 import { resultParts } from '../tools/invoke-tool.ts';
 import type { ActiveRun } from './active-run.ts';
-import { authorise } from './authorise-batch.ts';
+import { authorise, unreadable } from './authorise-batch.ts';
 import { shownInput } from './shown-input.ts';
 import { openWait, stage } from './call-ledger.ts';
+import { afterExpiry } from './expire-waits.ts';
 import type { OpenCall } from './open-call.ts';
 import { recordResult } from './record-result.ts';
 import { contextFor } from './run-call.ts';
 
+/** What a call that failed before it had a result is told again: only unreadable arguments do. */
+const UNREADABLE = 'The arguments are not complete, valid JSON. Send one complete JSON object.';
 /** How long a request that was sent before a crash may still take effect, as the recovery question says it. */
 const LATE_REQUEST_HINT =
   'A request that was sent before the interruption may still take effect for as long as the receiver keeps it.';
@@ -35,9 +38,14 @@ export async function recoverBatch(run: ActiveRun): Promise<void> {
       case 'ask':
         orphans.push(open);
         break;
-      case 'run':
       case 'wait':
+        if (open.call.stage === 'suspended' && open.wait?.status === 'expired')
+          afterExpiry(run, open);
+        break;
       case 'settled':
+        if (!open.settled) open.refusal = unreadable(open.call.toolName, UNREADABLE);
+        break;
+      case 'run':
         break;
     }
   }

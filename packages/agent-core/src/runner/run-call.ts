@@ -21,8 +21,7 @@ export function runCall(
   const { timeoutMs } = tool.definition;
   const { observer } = run.setup;
   if (timeoutMs === undefined && observer === undefined) {
-    const returned = invoked(open, contextFor(run, open, { stepId, stop: run.abort }));
-    return returned instanceof Promise ? unlessAborted(run, returned) : returned;
+    return invoked(open, contextFor(run, open, { stepId, stop: run.abort }));
   }
   const work = (): Promise<CallReturn> => withTimeout(run, open, stepId);
   if (observer === undefined) return work();
@@ -39,14 +38,6 @@ function invoked(open: OpenCall, context: ToolContext): ToolOutcome | Promise<To
   if (open.carry === undefined) return invokeTool(tool, open.input, context);
   const carried: Carried = { carry: open.carry, resolution: open.resolution as Resolution };
   return resumeTool(tool, open.input, { carried, context });
-}
-
-async function unlessAborted(run: ActiveRun, returned: Promise<ToolOutcome>): Promise<CallReturn> {
-  try {
-    return await run.abort.until(returned);
-  } catch (error) {
-    return { kind: 'lost', error: AgentError.is(error) ? error : runTimedOut(run.runId, 0) };
-  }
 }
 
 /** A tool that outlives its time is told to stop and not waited for. */

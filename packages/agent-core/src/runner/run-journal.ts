@@ -236,8 +236,8 @@ function merged(first: Pending, then: Pending): Pending {
     messages: [...first.messages, ...then.messages],
     calls: new Map([...first.calls, ...then.calls]),
     opens: [...first.opens, ...then.opens],
-    // A move that did not match is decided again by its owner; the others of the same commit are repeated.
-    moves: [...first.moves, ...then.moves],
+    // Only an expiry can have been overtaken: its owner reads the answer and decides again.
+    moves: [...first.moves.filter(({ to }) => to !== 'expired'), ...then.moves],
     evidence: [...first.evidence, ...then.evidence],
     consume: [...first.consume, ...then.consume],
     progress: first.progress || then.progress,

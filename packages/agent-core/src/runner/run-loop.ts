@@ -9,7 +9,6 @@ import { pollControl } from './control-lane.ts';
 import { dispatchBatch, finishBatch, marksAreStored } from './dispatch-batch.ts';
 import { checkLimits } from './limits.ts';
 import { outputComplaint, readOutput } from './output-rules.ts';
-import { InboxMoved } from './run-journal.ts';
 import { pauseRun, type Rest, settleRun } from './settle-run.ts';
 
 /**
@@ -28,7 +27,7 @@ export async function runLoop(run: ActiveRun, model: AgentModel): Promise<Rest> 
         continue;
       }
       finishBatch(run, rest);
-      await store(run);
+      if (run.journal !== undefined) await store(run);
     }
     if (run.held) {
       if ((await pauseRun(run, undefined)) === 'committed') return { kind: 'paused' };
@@ -39,13 +38,21 @@ export async function runLoop(run: ActiveRun, model: AgentModel): Promise<Rest> 
     const step = await callModel(run, model);
     const outcome = await takeAnswer(run, step);
     if (outcome === undefined) continue;
-    if ((await settleRun(run, outcome)) === 'committed') return { kind: 'ended', outcome };
-    // A message has overtaken the end: it is read now, and the answer that stands is stored before the next call.
-    await pollControl(run);
+    if (await ended(run, outcome)) return { kind: 'ended', outcome };
     run.takesFollowUps = true;
     beforeModel(run);
     await store(run);
   }
+}
+
+/** Ends the run, unless a message is there to be read first: then the answer that stands is stored before the next call. */
+async function ended(run: ActiveRun, outcome: RunOutcome): Promise<boolean> {
+  while (run.conversation.length === 0) {
+    run.abort.throwIfAborted();
+    if ((await settleRun(run, outcome)) === 'committed') return true;
+    await pollControl(run);
+  }
+  return false;
 }
 
 /** Puts an answer on record; undefined when the run goes on. */
@@ -60,25 +67,27 @@ async function takeAnswer(run: ActiveRun, step: ModelStep): Promise<RunOutcome |
   if (answer.calls.length > 0) {
     authoriseBatch(run, answer.calls);
     run.record({ type: 'step-finished', stepId, usage: answer.usage, finish: answer.finish });
-    if (run.batch.some(({ call, refusal }) => call.stage === 'started' || refusal !== undefined)) {
+    const goesOn = run.batch.some(({ call, refusal }) => call.stage === 'started' || refusal !== undefined);
+    if (run.journal !== undefined && goesOn) {
       await store(run);
       marksAreStored(run);
     }
     return undefined;
   }
   run.lastText = answer.text;
+  if (answer.finish === 'continue') {
+    beforeModel(run);
+    run.record({ type: 'step-finished', stepId, usage: answer.usage, finish: answer.finish });
+    if (run.journal !== undefined) await store(run);
+    return undefined;
+  }
   const checked = readOutput(run, answer.text);
   if (!checked.ok) {
     await reject(run, { step, problems: checked.problems });
     return undefined;
   }
+  run.counters.outputRetries = 0;
   run.record({ type: 'step-finished', stepId, usage: answer.usage, finish: answer.finish });
-  if (run.conversation.length > 0) {
-    run.takesFollowUps = true;
-    beforeModel(run);
-    await store(run);
-    return undefined;
-  }
   return {
     kind: 'completed',
     text: answer.text,
@@ -126,15 +135,7 @@ async function reject(
   await store(run);
 }
 
-/** Stores what has become known. Waits that have just been answered are read first, then it is tried again. */
+/** Stores what has become known. */
 async function store(run: ActiveRun): Promise<void> {
-  const { journal } = run;
-  if (journal === undefined) return;
-  try {
-    await journal.commit({ signal: run.storage.signal });
-  } catch (error) {
-    if (!(error instanceof InboxMoved)) throw error;
-    await pollControl(run);
-    await journal.commit({ signal: run.storage.signal });
-  }
+  await run.journal?.commit({ signal: run.storage.signal });
 }

@@ -5,8 +5,9 @@ import type { StateReason } from '../vocabulary/state.ts';
 import type { ActiveRun } from './active-run.ts';
 import { shownWait } from './call-ledger.ts';
 import { givenKey } from './dedupe-key.ts';
-import { openWaits, reasonOf } from './open-waits.ts';
+import { openWaits, reasonOf, untilDue } from './open-waits.ts';
 import type { Standing } from './run-facts.ts';
+import type { RunJournal } from './run-journal.ts';
 
 /** How one stretch of work ended: the run paused, or it is over. */
 export type Rest =
@@ -40,27 +41,14 @@ export async function pauseRun(
     summary: run.summary(),
   });
   const stop = { signal: run.storage.signal };
-  const wakeInMs = nextDue(run);
-  const answer = await run.journal?.end(
-    {
-      release: {
-        lastSeenSeq: run.counters.signals,
-        ...(wakeInMs === undefined ? {} : { wakeInMs }),
-      },
-    },
-    stop,
-  );
+  const wakeInMs = untilDue(run);
+  const release = {
+    lastSeenSeq: run.counters.signals,
+    ...(wakeInMs === undefined ? {} : { wakeInMs }),
+  };
+  const answer = await (run.journal as RunJournal).end({ release }, stop);
   if (answer === 'inbox-moved') run.stand(before);
-  return answer ?? 'committed';
-}
-
-/** The earliest instant at which a wait of this run is due, from now. */
-function nextDue(run: ActiveRun): number | undefined {
-  const now = run.setup.clock.now();
-  const due = openWaits(run).flatMap(({ expiresAt }) =>
-    expiresAt === undefined ? [] : [expiresAt - now],
-  );
-  return due.length === 0 ? undefined : Math.max(0, Math.min(...due));
+  return answer;
 }
 
 /**
@@ -75,7 +63,7 @@ export async function settleRun(
   const before = run.standing;
   run.stand(standingOf(outcome, reason));
   run.countActive();
-  if (outcome.kind !== 'completed') nameUnread(run);
+  nameUnread(run);
   for (const wait of openWaits(run)) {
     run.record({ type: 'wait-closed', wait: { ...shownWait(wait), status: 'void' } });
   }
@@ -117,7 +105,9 @@ function standingOf(outcome: RunOutcome, reason: StateReason | undefined): Stand
 }
 
 function nameUnread(run: ActiveRun): void {
-  run.unread = [...run.unread, ...run.conversation.map(({ dedupeKey }) => givenKey(dedupeKey))];
+  run.unread = [
+    ...new Set([...run.unread, ...run.conversation.map(({ dedupeKey }) => givenKey(dedupeKey))]),
+  ];
 }
 
 function nameUnknown(run: ActiveRun): void {
