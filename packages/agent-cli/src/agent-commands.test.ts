@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { approval, fakeApp } from '../test/fake-app.ts';
 import { fakeIo } from '../test/fake-io.ts';
 import { agentCommands } from './agent-commands.ts';
-import { CliCommand } from './cli-command.ts';
+import { type CliCommand, CliCommands } from './cli-command.ts';
 import { cli } from './plugin.ts';
 
 afterEach(() => {
@@ -45,12 +45,15 @@ test('sets the exit code of the process', async () => {
   expect(stderr()).toContain('Answered: approve.');
 });
 
-test('the plugin contributes the commands it is given, and nothing without', async () => {
+test('the plugin contributes the commands it is given, none without', async () => {
   const greet: CliCommand = { name: 'greet', create: () => new Command('greet') };
   const context = undefined as never;
   expect(await cli({ commands: [greet] }).setup(context)).toEqual([
-    { port: CliCommand, value: greet },
+    { port: CliCommands, value: [greet] },
   ]);
-  expect(await cli().setup(context)).toEqual([]);
-  expect(cli.manifest).toMatchObject({ name: '@hexagent/agent-cli', contributes: ['cli-command'] });
+  expect(await cli().setup(context)).toEqual([{ port: CliCommands, value: [] }]);
+  expect(cli.manifest).toMatchObject({
+    name: '@hexagent/agent-cli',
+    contributes: ['cli-commands'],
+  });
 });

@@ -17,6 +17,9 @@ export interface CliCommand {
   create(context: CliCommandContext): Command;
 }
 
-export const CliCommand: Port<CliCommand, 'many'> = definePort<CliCommand>('cli-command', {
+/** Commands that a plugin or the application contributes. */
+export type CliCommands = readonly CliCommand[];
+
+export const CliCommands: Port<CliCommands, 'many'> = definePort<CliCommands>('cli-commands', {
   arity: 'many',
 });

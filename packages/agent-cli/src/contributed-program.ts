@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { CliCommand } from './cli-command.ts';
+import { CliCommands } from './cli-command.ts';
 import type { CommandHost } from './commands/host.ts';
 import type { CommonOptions } from './commands/perform.ts';
 import { lookForConfig } from './config/find-config.ts';
@@ -11,11 +11,14 @@ export async function contributedProgram(
   host: CommandHost,
   { name, options }: { readonly name: string; readonly options: CommonOptions },
 ): Promise<{ readonly program: Command; close(): Promise<void> } | undefined> {
-  const { config } = options;
+  const { config, start = true } = options;
   if (lookForConfig({ cwd: host.io.cwd, config }) === undefined) return undefined;
   const { signal } = new AbortController();
-  const { app, caller, close } = await host.open({ start: true, config, signal });
-  const found = app.all(CliCommand).find((command) => command.name === name);
+  const { app, caller, close } = await host.open({ start, config, signal });
+  const found = app
+    .all(CliCommands)
+    .flat()
+    .find((command) => command.name === name);
   if (found === undefined) {
     await close();
     return undefined;

@@ -3,7 +3,7 @@ import { bind } from '@hexagent/agent-core';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { commandLine, configFolder } from '../test/command-line.ts';
-import { CliCommand } from './cli-command.ts';
+import { type CliCommand, CliCommands } from './cli-command.ts';
 import { EXIT } from './exit-code.ts';
 import { version } from './version.ts';
 
@@ -75,13 +75,15 @@ test.each([
   ['other', 4],
   ['nobody', 1],
 ])('a command of a plugin runs: greet %s ends with %i', async (name, code) => {
-  const line = await commandLine(['greet', name], { app: { bindings: [bind(CliCommand, greet)] } });
+  const line = await commandLine(['greet', name], {
+    app: { bindings: [bind(CliCommands, [greet])] },
+  });
   expect(await line.done).toBe(code);
   expect(line.closed()).toBe(1);
 });
 
 test('a command that no plugin has is unknown, and the application is closed', async () => {
-  const line = await commandLine(['fly'], { app: { bindings: [bind(CliCommand, greet)] } });
+  const line = await commandLine(['fly'], { app: { bindings: [bind(CliCommands, [greet])] } });
   expect(await line.done).toBe(2);
   expect(line.closed()).toBe(1);
 });

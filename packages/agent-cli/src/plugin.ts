@@ -6,7 +6,7 @@ import {
   type Plugin,
   type PluginFactory,
 } from '@hexagent/agent-core';
-import { CliCommand } from './cli-command.ts';
+import { type CliCommand, CliCommands } from './cli-command.ts';
 import { version } from './version.ts';
 
 export type CliOptions = {
@@ -19,12 +19,11 @@ const contribution: PluginFactory<CliOptions> = definePlugin<CliOptions>({
     name: '@hexagent/agent-cli',
     version,
     contract: 1,
-    contributes: [CliCommand],
+    contributes: [CliCommands],
     requires: [],
-    options: { type: 'object', properties: {} },
+    options: { type: 'object', properties: {}, additionalProperties: true },
   },
-  setup: ({ commands = [] }): readonly Binding[] =>
-    commands.map((command) => bind(CliCommand, command)),
+  setup: ({ commands = [] }): readonly Binding[] => [bind(CliCommands, commands)],
 });
 
 /** Makes the contribution of this package. Its options may be left out. */
@@ -34,8 +33,7 @@ export interface CliPluginFactory {
 }
 
 /**
- * The contribution of this package: commands of the application for `hexagent`. Without options it
- * contributes nothing; `hexagent` itself does not need it.
+ * The contribution of this package: commands of the application for `hexagent`, beside the built-in ones.
  */
 export const cli: CliPluginFactory = Object.assign(
   (options: CliOptions = {}) => contribution(options),

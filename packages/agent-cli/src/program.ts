@@ -32,6 +32,7 @@ export function hexagentProgram(host: CommandHost, contributed: readonly Command
     .version(version)
     .option('--json', 'one JSON object a line on stdout, errors too')
     .option('--config <path>', 'the configuration (nearest hexagent.config.{ts,mts,js,mjs})')
+    .option('--no-start', 'start nothing that plugins would start, such as an HTTP host')
     .option('--debug', 'show the stack of an error')
     .addHelpText('after', EXIT_CODES);
   const commands = [

@@ -1,6 +1,6 @@
 import { type Part, rootOf, type WaitResolution, waitIdOf } from '@hexagent/agent-core';
 import { Command } from 'commander';
-import { EXIT, type ExitCode, exitCodeOf } from '../exit-code.ts';
+import { type ExitCode, exitCodeOf } from '../exit-code.ts';
 import { cancelOnInterrupt } from './cancel-run.ts';
 import { followRun } from './follow-run.ts';
 import type { CommandHost } from './host.ts';
@@ -10,7 +10,6 @@ import { perform, type Task } from './perform.ts';
 type AnswerOptions = {
   readonly comment?: string;
   readonly digest?: string;
-  readonly follow: boolean;
   readonly error?: boolean;
 };
 
@@ -96,7 +95,6 @@ export function answerCommands(host: CommandHost): readonly Command[] {
     return command
       .option('--comment <text>', 'kept with the answer')
       .option('--digest <digest>', 'what you saw: the answer is refused when it is something else')
-      .option('--no-follow', 'store the answer and leave; the run goes on with `runs resume`')
       .action(perform<AnswerOptions>(host, (task) => respond(task, answer)));
   });
 }
@@ -104,17 +102,16 @@ export function answerCommands(host: CommandHost): readonly Command[] {
 async function respond(task: Task<AnswerOptions>, answer: Answer): Promise<ExitCode> {
   const { open, output, interrupts, args, options } = task;
   const [id = '', argument = ''] = args;
-  const { comment, digest, follow } = options;
+  const { comment, digest } = options;
   const resolution: WaitResolution = {
     ...answer.read(argument, options),
     ...(comment === undefined ? {} : { comment }),
     ...(digest === undefined ? {} : { digest }),
   };
-  const opened = await open({ start: follow });
+  const opened = await open({ start: true });
   await opened.app.runs.resolve(waitIdOf(id), resolution, opened.caller);
   output.record('answered', { waitId: id, decision: answer.name });
   output.note(output.style.good(`Answered: ${answer.name}.`));
-  if (!follow) return EXIT.completed;
 
   const handle = await opened.app.runs.resume(rootOf(id), opened.caller);
   const { result } = await followRun(handle, {

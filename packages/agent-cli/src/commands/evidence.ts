@@ -1,7 +1,8 @@
-import { type EvidenceRow, runIdOf } from '@hexagent/agent-core';
+import { type EvidenceRow, runIdOf, verifyEvidence } from '@hexagent/agent-core';
 import { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { shownInstant } from '../render/instant.ts';
+import type { Output } from '../render/output.ts';
 import { type Column, printTable } from '../render/table.ts';
 import type { CommandHost } from './host.ts';
 import { parseCount } from './json-argument.ts';
@@ -15,7 +16,7 @@ const HASH_SHOWN = 12;
 /** `hexagent evidence <run>` */
 export function evidenceCommand(host: CommandHost): Command {
   return new Command('evidence')
-    .description('the evidence trail of a run, in order')
+    .description('the evidence trail of a run, in order, and whether its chain holds')
     .argument('<run>')
     .option('--after <seq>', 'only rows above this number')
     .option('--limit <count>', 'at most so many (all)')
@@ -53,5 +54,21 @@ async function evidence({ open, output, args, options }: Task<EvidenceOptions>):
   }
   for (const row of rows) output.record('evidence', row);
   printTable(output, rows, { columns: COLUMNS, empty: 'No evidence.' });
-  return EXIT.completed;
+  return rows.at(0)?.seq === 1 ? verify(output, rows) : EXIT.completed;
+}
+
+/** A chain can be verified from its first row on only. */
+function verify(output: Output, rows: readonly EvidenceRow[]): ExitCode {
+  const fault = verifyEvidence(rows);
+  output.record('chain', {
+    rows: rows.length,
+    holds: fault === undefined,
+    ...(fault && { fault }),
+  });
+  if (fault === undefined) {
+    output.note(output.style.good(`The chain of ${rows.length} rows holds.`));
+    return EXIT.completed;
+  }
+  output.note(output.style.bad(`Row ${fault.seq} does not hold: ${fault.problem}.`));
+  return EXIT.error;
 }

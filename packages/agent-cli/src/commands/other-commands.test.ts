@@ -22,14 +22,13 @@ test('signal sends kind, payload and dedupe key', async () => {
     '{"message":"Faster."}',
     '--dedupe-key',
     'k',
-    '--no-follow',
   ]);
   expect(await line.done).toBe(0);
   expect(line.asked[0]?.with).toEqual([
     RUN,
     { kind: 'user-message', payload: { message: 'Faster.' }, dedupeKey: 'k' },
   ]);
-  expect(line.doors()).toEqual(['signal']);
+  expect(line.doors()).toEqual(['signal', 'resume']);
 });
 
 test('signal shows how the run goes on', async () => {
@@ -69,14 +68,14 @@ test('signal lists the kinds it knows', async () => {
   expect(line.stderr()).toContain('Allowed choices are user-message, steering-instruction');
 });
 
-test('evidence reads every page, and an erased row says so', async () => {
+test('evidence reads every page, an erased row says so, and a chain that does not hold is an error', async () => {
   const rows = [row(1), row(2), row(3)];
   const line = await commandLine(['evidence', RUN], {
     app: {
       evidence: async (_run, { after = 0 }) => rows.filter(({ seq }) => seq > after).slice(0, 2),
     },
   });
-  expect(await line.done).toBe(0);
+  expect(await line.done).toBe(1);
   expect(line.stdout()).toBe(
     [
       '1\ttool\t1970-01-01T00:00:00Z\tabcdefabcdef\t{"seq":1}',
@@ -85,6 +84,13 @@ test('evidence reads every page, and an erased row says so', async () => {
       '',
     ].join('\n'),
   );
+  expect(line.stderr()).toBe('Row 1 does not hold: points back to another row.\n');
+});
+
+test('a run without evidence has nothing to hold', async () => {
+  const line = await commandLine(['evidence', RUN]);
+  expect(await line.done).toBe(0);
+  expect(line.stderr()).toBe('');
 });
 
 test('evidence stops at --limit', async () => {

@@ -13,6 +13,8 @@ export type CommonOptions = {
   readonly json?: boolean;
   readonly debug?: boolean;
   readonly config?: string;
+  /** False by `--no-start`. */
+  readonly start?: boolean;
 };
 
 /** What a command has while it works. */
@@ -69,7 +71,11 @@ async function performed<Options extends object>(
   });
   const opened: OpenedApp[] = [];
   const open: Task<Options>['open'] = async ({ start }) => {
-    const result = await host.open({ start, config: options.config, signal });
+    const result = await host.open({
+      start: start && options.start !== false,
+      config: options.config,
+      signal,
+    });
     opened.push(result);
     return { app: result.app, caller: result.caller };
   };

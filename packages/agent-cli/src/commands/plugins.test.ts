@@ -81,7 +81,7 @@ test.each([
   [
     'no manifest',
     { plugin: './index.js#store', code: 'export const store = {};' },
-    'It has no manifest',
+    'manifest has no manifest.',
   ],
   [
     'a manifest of another time',
@@ -89,7 +89,7 @@ test.each([
       plugin: './index.js#store',
       code: `export const store = { manifest: ${manifest('else', { version: '2', contract: 9, contributes: 'model', requires: [1], options: 0 })} };`,
     },
-    'manifest.contract is 9, not 1.',
+    'is edition 9; this core knows 1.',
   ],
 ])('%s is a problem, and the exit code says so', async (_name, part, message) => {
   const line = await commandLine(['plugins'], { cwd: await installed({ store: part }) });

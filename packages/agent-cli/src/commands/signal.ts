@@ -10,7 +10,6 @@ import { perform, type Task } from './perform.ts';
 type SignalOptions = {
   readonly text?: string;
   readonly dedupeKey?: string;
-  readonly follow: boolean;
 };
 
 /** `hexagent signal <run> <kind> [payload]` */
@@ -22,24 +21,22 @@ export function signalCommand(host: CommandHost): Command {
     .argument('[payload]', 'a JSON object')
     .option('--text <text>', 'the payload {"text": …} of a message or an instruction')
     .option('--dedupe-key <key>', 'the same key is delivered once')
-    .option('--no-follow', 'send it and leave')
     .action(perform<SignalOptions>(host, signal));
 }
 
 async function signal(task: Task<SignalOptions>): Promise<ExitCode> {
   const { open, output, interrupts, args, options } = task;
   const [run = '', kind, payload] = args;
-  const { dedupeKey, follow } = options;
+  const { dedupeKey } = options;
   const sent = {
     kind: kind as SignalKind,
     payload: payloadOf(payload, options),
     ...(dedupeKey === undefined ? {} : { dedupeKey }),
   };
-  const { app, caller } = await open({ start: follow });
+  const { app, caller } = await open({ start: true });
   await app.runs.signal(runIdOf(run), sent, caller);
   output.record('signalled', { runId: run, kind: sent.kind });
   output.note(output.style.good(`Sent: ${sent.kind}.`));
-  if (!follow) return EXIT.completed;
 
   // Somebody else may own the run: leaving must not cancel it.
   const onInterrupt = (): void => interrupts.stop(EXIT.interrupted);

@@ -112,16 +112,6 @@ test('the run that goes on gives its own exit code', async () => {
   expect(await line.done).toBe(3);
 });
 
-test('--no-follow stores the answer and leaves', async () => {
-  const line = await commandLine(['waits', 'approve', wait.id, '--no-follow', '--json'], {
-    app: { waits: [wait] },
-  });
-  expect(await line.done).toBe(0);
-  expect(line.doors()).toEqual(['resolve']);
-  expect(line.configs[0]?.start).toBe(false);
-  expect(line.records()).toEqual([{ type: 'answered', waitId: wait.id, decision: 'approve' }]);
-});
-
 const any = approval({
   allowed: [
     'reject',
@@ -154,7 +144,7 @@ test.each([
   [['did-not-happen', any.id], { decision: 'did-not-happen' }],
   [['abandon', any.id], { decision: 'abandon' }],
 ])('%j is that answer', async (argv, resolution) => {
-  const line = await commandLine(['waits', ...argv, '--no-follow'], { app: { waits: [any] } });
+  const line = await commandLine(['waits', ...argv], { app: { waits: [any] } });
   expect(await line.done).toBe(0);
   expect(line.asked[0]?.with).toEqual([any.id, resolution]);
 });

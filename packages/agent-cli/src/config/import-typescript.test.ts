@@ -19,25 +19,30 @@ test('types are taken out, and other TypeScript files are followed', async () =>
   });
 });
 
-test('a linked package is one copy for the configuration and for everybody else', async () => {
+test('a linked package is one copy for the configuration and for the plugins it imports', async () => {
   const cwd = await configFolder({
-    'hexagent.config.ts': `import { token } from '@acme/core'; export default { token } as object;`,
+    'hexagent.config.ts': `import { token } from '@acme/core';
+      import { used } from '@acme/plugin';
+      export default { isOne: (token as object) === used };`,
   });
-  const core = join(cwd, 'core');
-  await mkdir(core);
-  await writeFile(join(core, 'index.js'), 'export const token = {}; await 0;');
-  const manifest = {
-    name: '@acme/core',
-    type: 'module',
-    exports: { '.': { default: './index.js' } },
+  const write = async (name: string, code: string): Promise<void> => {
+    const folder = join(cwd, 'packages', name);
+    await mkdir(folder, { recursive: true });
+    const manifest = {
+      name: `@acme/${name}`,
+      type: 'module',
+      exports: { '.': { default: './index.js' } },
+    };
+    await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
+    await writeFile(join(folder, 'index.js'), code);
+    await mkdir(join(cwd, 'node_modules/@acme'), { recursive: true });
+    await symlink(folder, join(cwd, 'node_modules/@acme', name));
   };
-  await writeFile(join(core, 'package.json'), JSON.stringify(manifest));
-  await mkdir(join(cwd, 'node_modules/@acme'), { recursive: true });
-  await symlink(core, join(cwd, 'node_modules/@acme/core'));
-
-  const config = (await importTypeScript(join(cwd, 'hexagent.config.ts')))['default'];
-  const seen = await import(pathToFileURL(join(core, 'index.js')).href);
-  expect((config as { token: object }).token).toBe(seen.token);
+  await write('core', 'export const token = {}; await 0;');
+  await write('plugin', "import { token } from '@acme/core'; export const used = token;");
+  expect((await importTypeScript(join(cwd, 'hexagent.config.ts')))['default']).toEqual({
+    isOne: true,
+  });
 });
 
 test('a syntax error is thrown', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { CONTRACT, isJsonObject, type Manifest } from '@hexagent/agent-core';
+import { checkManifest, isJsonObject, type Manifest } from '@hexagent/agent-core';
 import type { InstalledPackage } from './installed-plugins.ts';
 
 /** An installed plugin and what is wrong with its manifest; `manifest` is undefined when it has problems. */
@@ -40,30 +40,14 @@ function manifestProblems(
   manifest: unknown,
   { name, version }: InstalledPackage,
 ): readonly string[] {
-  if (!isJsonObject(manifest)) return ['It has no manifest: make it with definePlugin.'];
-  const problems: string[] = [];
-  const expect = (
-    field: string,
-    { isRight, wanted }: { isRight: boolean; wanted: string },
-  ): void => {
-    if (!isRight)
-      problems.push(`manifest.${field} is ${JSON.stringify(manifest[field])}, not ${wanted}.`);
-  };
-  expect('name', { isRight: manifest['name'] === name, wanted: `the package's "${name}"` });
-  expect('version', {
-    isRight: manifest['version'] === version,
-    wanted: `the package's "${version}"`,
-  });
-  expect('contract', { isRight: manifest['contract'] === CONTRACT, wanted: `${CONTRACT}` });
-  expect('contributes', {
-    isRight: isNames(manifest['contributes']),
-    wanted: 'a list of port ids',
-  });
-  expect('requires', { isRight: isNames(manifest['requires']), wanted: 'a list of port ids' });
-  expect('options', { isRight: isJsonObject(manifest['options']), wanted: 'a JSON Schema' });
+  const problems = checkManifest(manifest, { at: 'manifest' }).map(
+    ({ at, seen, mend }) => `${at} ${seen} ${mend}`,
+  );
+  if (!isJsonObject(manifest)) return problems;
+  for (const [field, wanted] of Object.entries({ name, version })) {
+    const found = JSON.stringify(manifest[field]);
+    if (manifest[field] !== wanted)
+      problems.push(`manifest.${field} is ${found}, the package's is "${wanted}".`);
+  }
   return problems;
-}
-
-function isNames(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
