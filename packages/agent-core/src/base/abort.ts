@@ -49,6 +49,7 @@ class LinkedController implements Linked {
   }
 
   follow(parent: AbortSignal): void {
+    if (this.#aborted) return;
     if (parent.aborted) {
       this.abort(parent.reason);
       return;
