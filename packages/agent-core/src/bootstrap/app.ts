@@ -16,6 +16,12 @@ export type AppConfig = {
   readonly provide?: readonly Binding[];
   readonly agents: readonly AgentDefinition[];
   readonly start?: boolean;
+  /**
+   * After how many milliseconds of silence another process may take over a durable run of this one. From
+   * 1,000; default 30,000. The owner stops by itself before that, so a shorter lease recovers sooner from a
+   * crash and bears less of a store that is slow or away.
+   */
+  readonly leaseMs?: number;
 };
 
 export type StartOptions = {

@@ -17,7 +17,7 @@ import { Observer } from '../events/observer.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import type { GatewayParts } from '../gateway/drive.ts';
 import { claimAndDrive } from '../gateway/drive.ts';
-import { OwnedRuns } from '../gateway/owned-runs.ts';
+import { LEAST_LEASE_MS, OwnedRuns } from '../gateway/owned-runs.ts';
 import type { RunHandle } from '../gateway/run-handle.ts';
 import { startRun } from '../gateway/start-run.ts';
 import { Model } from '../model/agent-model.ts';
@@ -51,11 +51,11 @@ export async function bootstrap(config: AppConfig): Promise<App> {
   for (const binding of provided) ports.add(binding, 'provide');
   const lifecycle = new Lifecycle(ports.find(ClockPort) ?? systemClock);
   try {
-    const problems: Problem[] = [];
+    const problems: Problem[] = [...leaseProblems(config.leaseMs)];
     for (const plugin of ordered) problems.push(...(await setUp(plugin, { ports, lifecycle })));
     problems.push(...ports.problems(), ...checkAgents(config.agents, ports));
     refuse(problems, config.agents, ports);
-    const parts = gatewayParts(ports, config.agents);
+    const parts = gatewayParts(ports, config);
     const app = composed(parts, { ports, lifecycle });
     if (config.start !== false) await lifecycle.start(app.runs, NEVER);
     return app;
@@ -140,6 +140,13 @@ async function setUp(
   return problems;
 }
 
+function leaseProblems(leaseMs: number | undefined): readonly Problem[] {
+  if (leaseMs === undefined || (Number.isSafeInteger(leaseMs) && leaseMs >= LEAST_LEASE_MS))
+    return [];
+  const mend = `Give whole milliseconds from ${LEAST_LEASE_MS}, or leave it out.`;
+  return [{ at: 'leaseMs', seen: `${String(leaseMs)}.`, mend }];
+}
+
 function refuse(
   problems: readonly Problem[],
   agents: readonly AgentDefinition[],
@@ -152,7 +159,7 @@ function refuse(
   throw bootstrapInvalid(problems);
 }
 
-function gatewayParts(ports: PortTable, agents: readonly AgentDefinition[]): GatewayParts {
+function gatewayParts(ports: PortTable, { agents, leaseMs }: AppConfig): GatewayParts {
   const clock: Clock = ports.find(ClockPort) ?? systemClock;
   const ids = ports.find(IdsPort) ?? randomIds;
   const setup: RunSetup = {
@@ -168,7 +175,7 @@ function gatewayParts(ports: PortTable, agents: readonly AgentDefinition[]): Gat
   };
   return {
     setup,
-    owned: new OwnedRuns(setup),
+    owned: new OwnedRuns(setup, leaseMs),
     agents: new Map(agents.map((agent) => [agent.name, agent])),
     owner: `o${ids.next()}`,
   };

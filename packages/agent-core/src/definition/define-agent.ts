@@ -5,7 +5,9 @@ import type { Schema } from '../base/schema-types.ts';
 import { sha256Hex } from '../base/sha256.ts';
 import { readSchema } from '../guard/read-schema.ts';
 import { toolCatalogue, toolIdentity } from '../tools/catalogue.ts';
+import { SIGNAL_KINDS, type SignalKind } from '../vocabulary/signal.ts';
 import type { AgentDefinition, AgentSpec, OutputOf } from './agent-definition.ts';
+import { shown } from './shown.ts';
 import { specProblems } from './spec-problems.ts';
 
 const DEFAULTS = { maxSteps: 8, maxToolCalls: 32, maxOutputRetries: 2 } as const;
@@ -21,7 +23,15 @@ const DEFAULTS = { maxSteps: 8, maxToolCalls: 32, maxOutputRetries: 2 } as const
 export function defineAgent<N extends Needs = Needs, O extends Schema | undefined = undefined>(
   spec: AgentSpec<N, O>,
 ): AgentDefinition<OutputOf<O>> {
-  const subject = `defineAgent(${JSON.stringify(isJsonObject(spec) ? spec.name : undefined) ?? '?'})`;
+  if (!isJsonObject(spec))
+    throw definitionInvalid('defineAgent', [
+      {
+        at: 'defineAgent',
+        seen: `was called with ${shown(spec)}.`,
+        mend: 'Pass one object: defineAgent({ name, … }).',
+      },
+    ]);
+  const subject = `defineAgent(${shown(spec.name)})`;
   const problems: Problem[] = [
     ...specProblems(spec as AgentSpec<Needs, Schema | undefined>, subject),
   ];
@@ -56,16 +66,24 @@ export function defineAgent<N extends Needs = Needs, O extends Schema | undefine
     durable: recovery === 'action-boundary' || accepts.length > 0,
     recovery,
     accepts,
-    signals: Object.freeze({ ...spec.signals }),
+    signals: Object.freeze(present(spec.signals)),
     ...(spec.execute === undefined ? {} : { execute: spec.execute }),
     streamingExposure: spec.streamingExposure ?? 'balanced',
-    limits: Object.freeze({ ...DEFAULTS, ...spec.limits }),
+    limits: Object.freeze({ ...DEFAULTS, ...present(spec.limits) }),
     ...(spec.sampling === undefined ? {} : { sampling: Object.freeze({ ...spec.sampling }) }),
   };
   return Object.freeze(definition) as unknown as AgentDefinition<OutputOf<O>>;
 }
 
 /** Who writes a hook for a kind accepts that kind. */
-function hookKinds(spec: { readonly signals?: object }): AgentDefinition['accepts'] {
-  return Object.keys(spec.signals ?? {}) as unknown as AgentDefinition['accepts'];
+function hookKinds(spec: { readonly signals?: object }): readonly SignalKind[] {
+  const hooks = present(spec.signals);
+  return SIGNAL_KINDS.filter((kind) => Object.hasOwn(hooks, kind));
+}
+
+/** A field that is set to undefined is a field that is left out. */
+function present<T extends object>(given: T | undefined): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(given ?? {}).filter(([, value]) => value !== undefined),
+  ) as Partial<T>;
 }

@@ -9,6 +9,11 @@ export interface EventLog {
     rootRunId: RunId,
     options: { readonly after: number; readonly limit: number } & Stop,
   ): Promise<readonly StoredEvents[]>;
+  /**
+   * Capability: removes rows from the front, none of an open step, up to and with the row that ends at
+   * `through` or before; the head remembers how far. Answers how many rows.
+   */
+  prune?(rootRunId: RunId, options: { readonly through: number } & Stop): Promise<number>;
   /** Capability: resolves when the log may hold something beyond `after`. Absent ⇒ core polls. */
   changed?(rootRunId: RunId, options: { readonly after: number } & Stop): Promise<void>;
 }

@@ -29,11 +29,17 @@ export type WaitQuery = {
   readonly limit: number;
 };
 
-/** One row: all that an access check needs. */
+/** One row: all that an access check and the check of a quoted cursor need. */
 export type RunHead = {
   readonly run: RunState;
   readonly principal: Principal;
   readonly format: number;
+  /** Of the newest owner: a cursor with a larger one was never given out. */
+  readonly fence: number;
+  /** The last number of the log. */
+  readonly lastSeq: number;
+  /** Events up to this number are gone; 0 when none are. */
+  readonly prunedThrough: number;
 };
 
 /** All that a new owner goes on from. */

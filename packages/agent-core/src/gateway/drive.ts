@@ -6,7 +6,7 @@ import { driveRun } from '../runner/drive-run.ts';
 import { loadRun } from '../runner/load-run.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
 import type { Rest } from '../runner/settle-run.ts';
-import { LEASE_MS, type OwnedRuns } from './owned-runs.ts';
+import type { OwnedRuns } from './owned-runs.ts';
 
 /** What everything in the gateway works with. */
 export type GatewayParts = {
@@ -33,10 +33,10 @@ export async function claimAndDrive(
   target: RunId | 'next',
   signal: AbortSignal,
 ): Promise<Driven | undefined> {
-  const { setup, agents, owner } = parts;
+  const { setup, owned, agents, owner } = parts;
   const lease = await setup.store?.ownership.claim(target, {
     owner,
-    ttlMs: LEASE_MS,
+    ttlMs: owned.leaseMs,
     agents: [...agents.keys()],
     signal,
   });

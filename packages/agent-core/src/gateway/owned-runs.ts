@@ -4,22 +4,29 @@ import type { ActiveRun } from '../runner/active-run.ts';
 import { raise } from '../runner/control-lane.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
 
-/** How long a lease holds; an owner that is silent for so long may be replaced. */
-export const LEASE_MS = 30_000;
-/** How often leases are extended, and with that the longest time in which a signal from another process is seen. */
+/** How long a lease holds when the application does not say. */
+export const DEFAULT_LEASE_MS = 30_000;
+/** Below it a busy machine would lose leases that it means to keep. */
+export const LEAST_LEASE_MS = 1_000;
+/** The longest time between two heartbeats, and with that until a signal from another process is seen. */
 const HEARTBEAT_MS = 1_000;
-/** The owner stops by itself so long before its lease is over (DURABILITY rule 13). */
-const MARGIN_MS = 5_000;
+/** Heartbeats in a lease, at least: one that fails or comes late loses nothing. */
+const HEARTBEATS = 5;
+/** The owner stops by itself this part of a lease before it is over (DURABILITY rule 13). */
+const MARGIN = 1 / 6;
 
 /** The runs that this process owns: keeps their leases alive and passes signals on. */
 export class OwnedRuns {
+  /** How long a lease holds; an owner that is silent for so long may be replaced. */
+  readonly leaseMs: number;
   readonly #setup: RunSetup;
   readonly #runs = new Map<RunId, ActiveRun>();
   readonly #working = new Map<RunId, Promise<unknown>>();
   #beating: AbortController | undefined;
 
-  constructor(setup: RunSetup) {
+  constructor(setup: RunSetup, leaseMs: number = DEFAULT_LEASE_MS) {
     this.#setup = setup;
+    this.leaseMs = leaseMs;
   }
 
   get(runId: RunId): ActiveRun | undefined {
@@ -69,9 +76,10 @@ export class OwnedRuns {
 
   async #heartbeats(signal: AbortSignal): Promise<void> {
     const { clock, store } = this.#setup;
+    const pauseMs = Math.min(HEARTBEAT_MS, this.leaseMs / HEARTBEATS);
     let heardAt = clock.monotonic();
     for (;;) {
-      await clock.sleep(HEARTBEAT_MS, { signal });
+      await clock.sleep(pauseMs, { signal });
       const runs = [...this.#runs.values()].filter(({ journal }) => journal !== undefined);
       if (runs.length === 0 || store === undefined) continue;
       try {
@@ -88,7 +96,7 @@ export class OwnedRuns {
         for (const runId of signalled) this.raise(runId);
       } catch {
         if (signal.aborted) return;
-        if (clock.monotonic() - heardAt < LEASE_MS - MARGIN_MS) continue;
+        if (clock.monotonic() - heardAt < this.leaseMs * (1 - MARGIN)) continue;
         for (const run of runs) lose(run, runSuperseded(run.runId));
       }
     }

@@ -13,7 +13,6 @@ import { checkCaller, headFor } from './access.ts';
 import type { Caller } from './caller.ts';
 import { driveOwned, type GatewayParts } from './drive.ts';
 import { followedHandle, ownedHandle } from './handles.ts';
-import { LEASE_MS } from './owned-runs.ts';
 import { parseRunInput } from './parse-run-input.ts';
 import type { RunHandle } from './run-handle.ts';
 
@@ -38,7 +37,7 @@ export async function startRun(
   const history = await loadHistory(setup, facts);
   const { created, stored, chain } = await createRun(setup, facts, {
     admission: 'reject',
-    claim: { owner: parts.owner, ttlMs: LEASE_MS },
+    claim: { owner: parts.owner, ttlMs: parts.owned.leaseMs },
     signal: caller.signal,
     ...(caller.requestKey === undefined ? {} : { requestKey: caller.requestKey }),
   });

@@ -3,7 +3,13 @@ export { type FakeClock, fakeClock } from './fake-clock.ts';
 export { fakeIds } from './fake-ids.ts';
 export { memoryDurability } from './memory-durability.ts';
 export { type MemoryStoreOptions, memoryStore } from './memory-store.ts';
-export { type ModelSubject, modelContract } from './model-contract.ts';
+export {
+  type ModelSubject,
+  modelContract,
+  type ScriptedAnswer,
+  type ScriptedCall,
+  type ScriptedServer,
+} from './model-contract.ts';
 export type { Rule } from './rule.ts';
 export {
   type ScriptedModel,

@@ -50,7 +50,7 @@ type Fault =
   | 'starts again after an error';
 
 const KEY = 'sk-fake';
-const BREAK: ScriptedAnswer = { kind: 'stream', text: ['par'], then: 'reset' };
+const BREAK: ScriptedAnswer = { kind: 'stream', text: ['par'], ending: 'reset' };
 const GREETING: ScriptedAnswer = { kind: 'stream', text: ['Hel', 'lo'] };
 
 /** A model and its server in one, without a wire between, and with one fault or none. */
@@ -172,8 +172,8 @@ function subject(fault?: Fault): ModelSubject {
     const said = answer.calls === undefined ? 'stop' : 'tool-calls';
     const { reason } = assembler.finish(said, calls);
     if (calls.length > 0) batches.push(calls.map(misplaced));
-    if (answer.then === 'silence') return { batches, after: 'silence' as const };
-    if (answer.then === 'end' || answer.then === 'reset') return cut(batches);
+    if (answer.ending === 'silence') return { batches, after: 'silence' as const };
+    if (answer.ending === 'end' || answer.ending === 'reset') return cut(batches);
     const { usage = {} } = answer;
     const total = (usage.inputTokens ?? 0) * (fault === 'adds usage up' ? 3 : 1);
     const seen = { ...usage, ...(usage.inputTokens === undefined ? {} : { inputTokens: total }) };

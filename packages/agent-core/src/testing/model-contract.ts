@@ -1,9 +1,16 @@
 import { failures } from './model-contract/failures.ts';
-export type { ModelSubject } from './model-contract/model-subject.ts';
+
 import type { ModelSubject } from './model-contract/model-subject.ts';
 import { stopping } from './model-contract/stopping.ts';
 import { streaming } from './model-contract/streaming.ts';
 import type { Rule } from './rule.ts';
+
+export type {
+  ModelSubject,
+  ScriptedAnswer,
+  ScriptedCall,
+  ScriptedServer,
+} from './model-contract/model-subject.ts';
 
 /**
  * Every promise of `AgentModel`, as data. A rule passes when its `check` resolves. Rules without

@@ -31,7 +31,10 @@ test.each([
     'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000',
     { window: 200000, inputTokens: 190000, outputTokens: 20000, isExact: true },
   ],
-  ['prompt is too long: 210000 tokens > 200000 maximum', { window: 200000, inputTokens: 210000, isExact: true }],
+  [
+    'prompt is too long: 210000 tokens > 200000 maximum',
+    { window: 200000, inputTokens: 210000, isExact: true },
+  ],
   ["This model's maximum context length is 4096 tokens.", { window: 4096, isExact: false }],
   ['Context size has been exceeded.', { isExact: false }],
   ['Trying to keep the first 15857 tokens when context the overflows', { isExact: false }],
@@ -55,7 +58,8 @@ test('knows the words that stand beside the message', () => {
 });
 
 test('is not taken in by other errors', () => {
-  const output = 'max_completion_tokens=9000 cannot be greater than max_model_len=4096: context length';
+  const output =
+    'max_completion_tokens=9000 cannot be greater than max_model_len=4096: context length';
   expect(contextOverflow({ message: output, param: 'input_tokens' }, 400)).toBeUndefined();
   expect(contextOverflow({ message: 'too many tokens per minute' }, 429)).toBeUndefined();
   expect(contextOverflow({ message: 'temperature' }, 400)).toBeUndefined();

@@ -69,8 +69,7 @@ const PATTERNS: readonly Pattern[] = [
     fields: ['inputTokens', 'outputTokens', 'window'],
   },
   {
-    words:
-      /maximum context length is (\d+).*?\((\d+) in the messages, (\d+) in the completion\)/s,
+    words: /maximum context length is (\d+).*?\((\d+) in the messages, (\d+) in the completion\)/s,
     fields: ['window', 'inputTokens', 'outputTokens'],
   },
   { words: /(\d+) tokens?\).*?length \((\d+)/s, fields: ['inputTokens', 'window'] },

@@ -37,11 +37,16 @@ test.each([
 test('says where, the status, and the words of the server', () => {
   expect(error(400).message).toBe('http://m/v1/chat: HTTP 400, no');
   expect(error(401, '{"error":"Unauthorized"}').message).toContain('HTTP 401, Unauthorized');
-  expect(error(308, '', { location: 'https://m/v1' }).message).toContain('it redirects to https://m/v1');
+  expect(error(308, '', { location: 'https://m/v1' }).message).toContain(
+    'it redirects to https://m/v1',
+  );
 });
 
 test('honours what the headers say about another try', () => {
-  expect(error(429, '{}', { 'retry-after': '2' })).toMatchObject({ retryAfterMs: 2000, retryable: true });
+  expect(error(429, '{}', { 'retry-after': '2' })).toMatchObject({
+    retryAfterMs: 2000,
+    retryable: true,
+  });
   expect(error(429, '{}', { 'x-should-retry': 'false' }).retryable).toBe(false);
   expect(error(400, '{}', { 'x-should-retry': 'true' }).retryable).toBe(true);
 });
@@ -57,7 +62,9 @@ test('an overflow is never retried as it is, and carries its numbers', () => {
 test('a spent quota is not a matter of waiting; a filter is a refusal', () => {
   const quota = error(429, '{"error":{"message":"no","code":"insufficient_quota"}}');
   expect(quota).toMatchObject({ code: 'MODEL_RATE_LIMITED', retryable: false });
-  expect(error(400, '{"error":{"message":"no","code":"content_filter"}}').code).toBe('MODEL_REFUSED');
+  expect(error(400, '{"error":{"message":"no","code":"content_filter"}}').code).toBe(
+    'MODEL_REFUSED',
+  );
   expect(error(400, '{"error":{"message":"no","type":"content_policy_violation"}}').code).toBe(
     'MODEL_REFUSED',
   );
@@ -74,9 +81,9 @@ test('a hint mends better', () => {
     { ...context, hints },
   );
   expect(hinted.mend).toBe('Start it with a parser.');
-  expect(httpError({ status: 400, body: 'x', headers: { get: () => null } }, { ...context, hints }).mend).not.toBe(
-    'Start it with a parser.',
-  );
+  expect(
+    httpError({ status: 400, body: 'x', headers: { get: () => null } }, { ...context, hints }).mend,
+  ).not.toBe('Start it with a parser.');
 });
 
 test.each([

@@ -81,7 +81,10 @@ function classified(fault: ProviderFault, status: number, known: Known): AgentEr
 function failureOf(fault: ProviderFault, status: number, known: Known): ModelFailure {
   const { at, secrets, hints = [], retryAfterMs, retryable } = known;
   const hint = hints.find(({ words }) => words.test(fault.message));
-  const reason = status === 200 ? `the stream carried an error: ${fault.message}` : `HTTP ${status}, ${fault.message}`;
+  const reason =
+    status === 200
+      ? `the stream carried an error: ${fault.message}`
+      : `HTTP ${status}, ${fault.message}`;
   return {
     at: masked(at, secrets),
     reason: masked(reason, secrets),

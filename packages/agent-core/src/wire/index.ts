@@ -21,9 +21,20 @@ export {
   toolNameCollision,
 } from '../base/error-catalog.ts';
 export { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
-export { parseJson } from './parse-json.ts';
+// another try
+export { type BackOffInput, backOff } from './back-off.ts';
 // streams
 export { batched } from './batched.ts';
+// errors of servers
+export { type ContextOverflow, contextOverflow, overflowOf } from './context-overflow.ts';
+export { type ErrorContext, type ErrorHint, faultError, httpError } from './http-error.ts';
+export { masked } from './masked.ts';
+export { parseJson } from './parse-json.ts';
+export { faultOf, faultOfBody, type ProviderFault } from './provider-fault.ts';
+export { type HeaderReader, retryAfterOf, shouldRetry } from './retry-after.ts';
+export { type RetryPolicy, retrying } from './retrying.ts';
+// names
+export { shortHash } from './short-hash.ts';
 export { type SseFrame, sseEncode } from './sse-encode.ts';
 export {
   type ToolCallAssembler,
@@ -31,15 +42,4 @@ export {
   type ToolCallEnd,
   toolCallAssembler,
 } from './tool-call-assembler.ts';
-// names
-export { shortHash } from './short-hash.ts';
 export { type WireNameProblems, type WireNames, wireName, wireNames } from './wire-names.ts';
-// errors of servers
-export { type ContextOverflow, contextOverflow, overflowOf } from './context-overflow.ts';
-export { type ErrorContext, type ErrorHint, faultError, httpError } from './http-error.ts';
-export { masked } from './masked.ts';
-export { faultOf, faultOfBody, type ProviderFault } from './provider-fault.ts';
-// another try
-export { type BackOffInput, backOff } from './back-off.ts';
-export { type HeaderReader, retryAfterOf, shouldRetry } from './retry-after.ts';
-export { type RetryPolicy, retrying } from './retrying.ts';

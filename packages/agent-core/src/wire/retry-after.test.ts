@@ -23,6 +23,8 @@ test('a header that is missing may be undefined too', () => {
 });
 
 test('the server may have its own word on another try', () => {
-  const words = ['true', 'false', 'maybe'].map((word) => shouldRetry(headers({ 'x-should-retry': word })));
+  const words = ['true', 'false', 'maybe'].map((word) =>
+    shouldRetry(headers({ 'x-should-retry': word })),
+  );
   expect(words).toEqual([true, false, undefined]);
 });

@@ -73,4 +73,3 @@ test('rejects with the reason of the signal, before the work, after it and in a 
   await expect(work).rejects.toBe(reason);
   expect(late.pauses).toEqual([]);
 });
-

@@ -25,7 +25,10 @@ function assemble(deltas: readonly ToolCallDelta[], reason: Reason = 'tool-calls
 test('C31: arguments that were cut never look like a call to run', () => {
   const cut = '{"path":"/etc/hosts","content":"line1';
   for (const said of ['tool-calls', 'stop', 'length'] as const) {
-    const { calls, end } = assemble([{ index: 0, id: 'a', name: 'fs_write', arguments: cut }], said);
+    const { calls, end } = assemble(
+      [{ index: 0, id: 'a', name: 'fs_write', arguments: cut }],
+      said,
+    );
     expect(end).toEqual({ reason: 'length', unnamed: 0 });
     expect(calls).toEqual([{ id: 'a', name: 'fs.write', text: cut }]);
   }
@@ -56,8 +59,16 @@ describe('C33: streams of vLLM and its like', () => {
   test.each([[''], [null], [undefined], ['null'], ['  '], ['""'], ['"null"']])(
     'the arguments %j are an empty object',
     (text) => {
-      const delta = { index: 0, id: 'a', name: 'now', ...(text === undefined ? {} : { arguments: text }) };
-      const { calls, end } = assemble([delta, { index: 1, id: 'b', name: 'f', arguments: '{"x":1}' }]);
+      const delta = {
+        index: 0,
+        id: 'a',
+        name: 'now',
+        ...(text === undefined ? {} : { arguments: text }),
+      };
+      const { calls, end } = assemble([
+        delta,
+        { index: 1, id: 'b', name: 'f', arguments: '{"x":1}' },
+      ]);
       expect(calls.map((call) => call.text)).toEqual(['{}', '{"x":1}']);
       expect(end.reason).toBe('tool-calls');
     },

@@ -59,7 +59,14 @@ export function toolCallAssembler(options: {
   let started = 0;
 
   const open = (wireIndex: number | undefined): OpenCall => {
-    const call = { wireIndex, id: undefined, name: undefined, index: undefined, text: '', shown: 0 };
+    const call = {
+      wireIndex,
+      id: undefined,
+      name: undefined,
+      index: undefined,
+      text: '',
+      shown: 0,
+    };
     calls.push(call);
     return call;
   };

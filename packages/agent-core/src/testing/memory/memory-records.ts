@@ -55,7 +55,9 @@ export function memoryRecords(state: MemoryState): RunRecords {
 }
 
 function headOf(root: MemoryRoot): RunHead {
-  return { run: rootRunOf(root), principal: root.principal, format: root.format };
+  const { principal, format, head } = root;
+  const { fence, lastSeq } = head;
+  return { run: rootRunOf(root), principal, format, fence, lastSeq, prunedThrough: 0 };
 }
 
 function treeOf(root: MemoryRoot): RunTree | undefined {

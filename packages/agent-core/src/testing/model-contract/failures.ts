@@ -4,21 +4,21 @@ import type { ModelSubject, ScriptedAnswer } from './model-subject.ts';
 
 const truncated: readonly {
   readonly name: string;
-  readonly then: 'end' | 'reset';
+  readonly ending: 'end' | 'reset';
 }[] = [
-  { name: 'an answer that ends without a reason is an error that may be retried', then: 'end' },
-  { name: 'a connection that breaks is an error that may be retried', then: 'reset' },
+  { name: 'an answer that ends without a reason is an error that may be retried', ending: 'end' },
+  { name: 'a connection that breaks is an error that may be retried', ending: 'reset' },
 ];
 
 /** How an answer fails. */
 export const failures: readonly Rule<ModelSubject>[] = [
   ...truncated.map(
-    ({ name, then }): Rule<ModelSubject> => ({
+    ({ name, ending }): Rule<ModelSubject> => ({
       name,
       needs: 'server',
       readOnly: true,
       check: async (subject) => {
-        serverOf(subject).answer({ kind: 'stream', text: ['par'], then });
+        serverOf(subject).answer({ kind: 'stream', text: ['par'], ending });
         const { events, error } = await failing(subject.model, asking('Hello'));
         same(textIn(events), 'par', 'the text before the error');
         hold(error.retryable, `${error.code} is not retryable`);
@@ -30,7 +30,7 @@ export const failures: readonly Rule<ModelSubject>[] = [
     needs: 'server',
     readOnly: true,
     check: async (subject) => {
-      const empty: ScriptedAnswer = { kind: 'stream', then: 'end' };
+      const empty: ScriptedAnswer = { kind: 'stream', ending: 'end' };
       serverOf(subject).answer(...Array.from({ length: 10 }, () => empty));
       const { events } = await failing(subject.model, asking('Hello'));
       same(events, [], 'the events before the error');

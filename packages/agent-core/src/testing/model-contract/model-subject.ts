@@ -35,7 +35,7 @@ export type ScriptedAnswer =
        * How it goes on after that: `finish` (default) says why it stopped; `end` closes without a
        * reason; `silence` keeps the connection open; `reset` breaks it.
        */
-      readonly then?: 'finish' | 'end' | 'silence' | 'reset';
+      readonly ending?: 'finish' | 'end' | 'silence' | 'reset';
     }
   /** The text of the last user message, one character a write, each in a turn of its own. */
   | { readonly kind: 'echo' }

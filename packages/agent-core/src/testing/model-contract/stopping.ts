@@ -49,7 +49,7 @@ export const stopping: readonly Rule<ModelSubject>[] = [
     check: async (subject) => {
       const server = serverOf(subject);
       const request = server.requests();
-      server.answer({ kind: 'stream', text: ['a'], then: 'silence' });
+      server.answer({ kind: 'stream', text: ['a'], ending: 'silence' });
       const controller = new AbortController();
       const stream = opened(subject.model, asking('Hello'), controller.signal);
       await soon(stream.next(), 'the first batch');
@@ -68,7 +68,7 @@ export const stopping: readonly Rule<ModelSubject>[] = [
     check: async (subject) => {
       const server = serverOf(subject);
       const request = server.requests();
-      server.answer({ kind: 'stream', then: 'silence' });
+      server.answer({ kind: 'stream', ending: 'silence' });
       const controller = new AbortController();
       const stream = opened(subject.model, asking('Hello'), controller.signal);
       const pending = stream.next();
@@ -90,7 +90,7 @@ export const stopping: readonly Rule<ModelSubject>[] = [
       const server = serverOf(subject);
       for (const isPending of [false, true]) {
         const request = server.requests();
-        server.answer({ kind: 'stream', text: ['a'], then: 'silence' });
+        server.answer({ kind: 'stream', text: ['a'], ending: 'silence' });
         const stream = opened(subject.model, asking('Hello'), new AbortController().signal);
         await soon(stream.next(), 'the first batch');
         const pending = isPending ? stream.next() : undefined;

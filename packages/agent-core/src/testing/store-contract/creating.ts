@@ -26,7 +26,11 @@ export const creating: readonly Rule<StoreSubject>[] = [
       };
       same(await bench.create(run, { first }), { kind: 'created' }, 'the answer of create');
       const head = await store.records.head(run.runId, stop);
-      same(head, { run, principal, format: FORMAT }, 'the head');
+      same(
+        head,
+        { run, principal, format: FORMAT, fence: 0, lastSeq: 1, prunedThrough: 0 },
+        'the head',
+      );
       const tree = await store.records.load(run.runId, stop);
       const { input, lastSeq, messages } = first;
       const rest = { principal, format: FORMAT, calls: [], waits: [], openSteps: [] };
