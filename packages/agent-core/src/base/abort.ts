@@ -1,6 +1,9 @@
 /** What every asynchronous port method takes: rejects with `signal.reason` once it is aborted. */
 export type Stop = { readonly signal: AbortSignal };
 
+/** For work that nobody can stop from outside. Following it costs nothing. */
+export const NEVER_ABORTED: AbortSignal = new AbortController().signal;
+
 /** A controller that follows other signals until it is released. It is a `Stop`, and makes its signal when it is asked for. */
 export interface Linked {
   readonly signal: AbortSignal;
@@ -49,7 +52,7 @@ class LinkedController implements Linked {
   }
 
   follow(parent: AbortSignal): void {
-    if (this.#aborted) return;
+    if (this.#aborted || parent === NEVER_ABORTED) return;
     if (parent.aborted) {
       this.abort(parent.reason);
       return;

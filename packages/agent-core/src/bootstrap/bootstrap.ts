@@ -1,3 +1,4 @@
+import { linked, NEVER_ABORTED } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AgentError } from '../base/error.ts';
 import {
@@ -34,7 +35,6 @@ import type { Plugin } from './plugin.ts';
 import { orderPlugins } from './plugin-order.ts';
 import { PortTable } from './port-table.ts';
 
-const NEVER: AbortSignal = new AbortController().signal;
 const LOCAL_SCOPE: Scope = { tenantId: 'local' };
 
 /**
@@ -57,7 +57,7 @@ export async function bootstrap(config: AppConfig): Promise<App> {
     refuse(problems, config.agents, ports);
     const parts = gatewayParts(ports, config);
     const app = composed(parts, { ports, lifecycle });
-    if (config.start !== false) await lifecycle.start(app.runs, NEVER);
+    if (config.start !== false) await lifecycle.start(app.runs, NEVER_ABORTED);
     return app;
   } catch (error) {
     await lifecycle.close();
@@ -175,6 +175,7 @@ function gatewayParts(ports: PortTable, { agents, leaseMs }: AppConfig): Gateway
   };
   return {
     setup,
+    closing: linked(),
     owned: new OwnedRuns(setup, leaseMs),
     agents: new Map(agents.map((agent) => [agent.name, agent])),
     owner: `o${ids.next()}`,
@@ -185,9 +186,12 @@ function composed(
   parts: GatewayParts,
   { ports, lifecycle }: { readonly ports: PortTable; readonly lifecycle: Lifecycle },
 ): App {
-  lifecycle.onClose('runs', () => parts.owned.abandon(appClosed()));
+  lifecycle.onClose('runs', () => {
+    parts.closing.abort(appClosed());
+    return parts.owned.abandon(appClosed());
+  });
   const runs = createGateway(parts);
-  const caller = (principal: Principal | undefined, signal: AbortSignal = NEVER) => ({
+  const caller = (principal: Principal | undefined, signal: AbortSignal = NEVER_ABORTED) => ({
     principal: principal ?? localPrincipal('local', LOCAL_SCOPE),
     signal,
   });
@@ -207,7 +211,7 @@ function composed(
     runs,
     local: (subject, scope = LOCAL_SCOPE) => ({
       principal: localPrincipal(subject, scope),
-      signal: NEVER,
+      signal: NEVER_ABORTED,
     }),
     start,
     run: async (agent, input, options) => (await start(agent, input, options)).result,

@@ -1,3 +1,4 @@
+import type { Linked } from '../base/abort.ts';
 import { agentUnknown } from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
 import type { AgentDefinition } from '../definition/agent-definition.ts';
@@ -13,6 +14,8 @@ export type GatewayParts = {
   readonly setup: RunSetup;
   readonly owned: OwnedRuns;
   readonly agents: ReadonlyMap<string, AgentDefinition>;
+  /** Aborted when the application closes: nobody is followed any longer. */
+  readonly closing: Linked;
   /** The name under which this process claims runs. */
   readonly owner: string;
 };

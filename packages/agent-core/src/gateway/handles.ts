@@ -13,8 +13,6 @@ import type { RunHandle } from './run-handle.ts';
 import { resultOf } from './run-result.ts';
 import { watchRun } from './watch-run.ts';
 
-const NEVER: AbortSignal = new AbortController().signal;
-
 /** A handle on a run that this process owns. `after`: where its events begin when the caller names no cursor. */
 export function ownedHandle(parts: GatewayParts, driven: Driven, after = 0): RunHandle {
   return new OwnedHandle(parts, driven, after);
@@ -43,7 +41,7 @@ class OwnedHandle implements RunHandle {
   events({ after = this.#after, signal }: Parameters<RunHandle['events']>[0] = {}): AsyncIterable<Envelope> {
     const { run } = this.#driven;
     const goOn = (cursor: number): AsyncIterable<Envelope> =>
-      eachEvent(watchRun(this.#parts, run.runId, { after: cursor, signal: signal ?? NEVER }));
+      eachEvent(watchRun(this.#parts, run.runId, { after: cursor, signal: signal ?? this.#parts.closing.signal }));
     return feedEvents(run.feed, { after, signal, goOn: run.journal === undefined ? undefined : goOn });
   }
 
@@ -59,7 +57,7 @@ export function followedHandle(
 ): RunHandle {
   const events: RunHandle['events'] = (options = {}) =>
     eachEvent(
-      watchRun(parts, runId, { after: options.after ?? after, signal: options.signal ?? NEVER }),
+      watchRun(parts, runId, { after: options.after ?? after, signal: options.signal ?? parts.closing.signal }),
     );
   const result = followed(parts, runId, after);
   result.catch(() => undefined);
@@ -92,18 +90,19 @@ async function followed(
   after: number,
 ): Promise<RunResult<unknown>> {
   let last: Envelope | undefined;
-  for await (const batch of watchRun(parts, runId, { after, signal: NEVER })) last = batch.at(-1);
+  for await (const batch of watchRun(parts, runId, { after, signal: parts.closing.signal })) last = batch.at(-1);
   const result = last === undefined ? undefined : resultOf(last);
   return result ?? atRest(parts, runId);
 }
 
 /** The result of a run that rests: its last event, with the questions that are open now. */
-async function atRest({ setup }: GatewayParts, runId: RunId): Promise<RunResult<unknown>> {
-  const tree = await setup.store?.records.load(runId, { signal: NEVER });
+async function atRest(parts: GatewayParts, runId: RunId): Promise<RunResult<unknown>> {
+  const { setup } = parts;
+  const tree = await setup.store?.records.load(runId, { signal: parts.closing.signal });
   const rows =
     tree === undefined
       ? []
-      : await setup.store?.log.read(runId, { after: tree.lastSeq - 1, limit: 10, signal: NEVER });
+      : await setup.store?.log.read(runId, { after: tree.lastSeq - 1, limit: 10, signal: parts.closing.signal });
   const last = rows?.flatMap((row) => envelopesOf(row, { rootRunId: runId, after: 0 })).at(-1);
   const result = last === undefined ? undefined : resultOf(last);
   if (tree === undefined) throw runNotFound(runId);

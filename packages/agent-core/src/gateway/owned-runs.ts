@@ -47,10 +47,13 @@ export class OwnedRuns {
     work.then(leave, leave);
   }
 
-  /** True when the run is here and has been told to read its inbox. */
+  /**
+   * True when the run is here and has been told to read its inbox. False while it is being given back: what was appended
+   * before its last commit makes that commit fail, what came after finds no lease.
+   */
   raise(runId: RunId): boolean {
     const run = this.#runs.get(runId);
-    if (run === undefined || run.feed.stopped) return false;
+    if (run === undefined || run.feed.isQuiet) return false;
     raise(run);
     return true;
   }
@@ -105,6 +108,6 @@ export class OwnedRuns {
 
 /** The run is somebody else's, or nobody's: nothing more is started, stored or shown here. */
 function lose(run: ActiveRun, reason: unknown): void {
-  run.storage.abort(reason);
+  if (run.journal !== undefined) run.storage.abort(reason);
   run.abort.abort(reason);
 }
