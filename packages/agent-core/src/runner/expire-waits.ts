@@ -20,6 +20,8 @@ export async function expireDue(run: ActiveRun): Promise<void> {
       wait.expiresAt <= now,
   );
   if (due.length === 0) return;
+  // Only a wait that is stored can be moved.
+  if (run.journal?.isEmpty === false) await run.journal.commit({ signal: run.storage.signal });
   for (const { wait } of due) {
     if (wait === undefined) continue;
     run.journal?.moves({ id: wait.id, from: ['pending'], to: 'expired' });
