@@ -123,14 +123,15 @@ test('replaces what was read, and keeps its mode', async () => {
 
 test('writes the same content once, and says so', async () => {
   const root = temporaryFolder({ 'a.txt': 'old\n' });
-  const workspace = localWorkspace(root, { writeLog: `${root}.log` });
+  const writeLog = join(temporaryFolder(), 'writes.jsonl');
+  const workspace = localWorkspace(root, { writeLog });
   const { revision } = await workspace.read('a.txt', going);
   const file = { path: 'a.txt', content: 'new\n', replaces: revision };
   expect((await workspace.write(file, going)).changed).toBe(true);
   const before = statSync(join(root, 'a.txt')).mtimeMs;
   expect((await workspace.write(file, going)).changed).toBe(false);
   expect(statSync(join(root, 'a.txt')).mtimeMs).toBe(before);
-  expect(readFileSync(`${root}.log`, 'utf8').trim().split('\n')).toHaveLength(1);
+  expect(readFileSync(writeLog, 'utf8').trim().split('\n')).toHaveLength(1);
 });
 
 test.each([
