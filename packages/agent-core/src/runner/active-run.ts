@@ -123,6 +123,11 @@ export class ActiveRun {
     return this.#guard?.active === true ? this.#guard : undefined;
   }
 
+  /** The step that is open; empty when none is. */
+  get currentStep(): string {
+    return this.feed.openSteps.at(-1) ?? '';
+  }
+
   /** Of the lease; 0 without one. */
   get fence(): number {
     return this.journal?.lease.fence ?? 0;

@@ -22,13 +22,22 @@ export type ModelStep = { readonly stepId: string; readonly answer: ModelAnswer 
 /**
  * Asks the model once and shows what comes. A failure before the first event is the adapter's to retry;
  * after it, `rewound` takes the partial answer back and the step starts again, a bounded number of times.
+ * Undefined when the answer before still stands: there were messages, and hooks have handled them all.
  */
-export async function callModel(run: ActiveRun, model: AgentModel): Promise<ModelStep> {
+export async function callModel(
+  run: ActiveRun,
+  model: AgentModel,
+): Promise<ModelStep | undefined> {
   const stepId = run.nextStepId();
   run.show(stepId, { type: 'step-started', stepId, kind: 'model' });
   if (run.conversation.length > 0) {
-    await readConversation(run, { stepId, followUps: run.takesFollowUps });
+    const answered = run.takesFollowUps;
+    const given = await readConversation(run, { stepId, followUps: answered });
     run.takesFollowUps = false;
+    if (answered && !given) {
+      run.record({ type: 'step-finished', stepId, finish: 'done' });
+      return undefined;
+    }
   }
   if (run.systemText === undefined) await instruct(run);
   const request = assembleRequest(run);

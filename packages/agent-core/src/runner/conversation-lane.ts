@@ -10,14 +10,16 @@ import { consumed, signalText } from './control-lane.ts';
 /**
  * Gives unread messages to the model, in the order of their arrival: called when no call is open, as the
  * first thing of a step. A hook may show something first; the message still reaches the model unless
- * the hook returns `'handled'`. Follow-ups wait until the run would otherwise end.
+ * the hook returns `'handled'`. Follow-ups wait until the run would otherwise end. False when the model has
+ * got nothing.
  */
 export async function readConversation(
   run: ActiveRun,
   options: { readonly stepId: string; readonly followUps: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const taken = run.conversation.filter(({ kind }) => options.followUps || kind !== 'follow-up');
   run.conversation = run.conversation.filter((signal) => !taken.includes(signal));
+  let given = false;
   for (const signal of taken) {
     consumed(run, signal);
     const handled = await answered(run, { signal, stepId: options.stepId });
@@ -27,7 +29,9 @@ export async function readConversation(
       origin: 'user',
       parts: [{ type: 'text', text: signalText(signal.payload) }],
     });
+    given = true;
   }
+  return given;
 }
 
 /** Runs the agent's hook for a signal, if it has one; true when the hook has handled it. */

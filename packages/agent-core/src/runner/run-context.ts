@@ -20,6 +20,8 @@ export interface ContextSource {
   readonly signal: AbortSignal;
   shared: JsonObject;
   readonly fence: number;
+  /** The step that is open; empty when none is. */
+  readonly currentStep: string;
   record(event: AgentEvent, stepId?: string): void;
   show(stepId: string, event: AgentEvent): void;
 }
@@ -90,6 +92,16 @@ export class OwnRunContext implements RunContext {
   get signal(): AbortSignal {
     return this.#run.signal;
   }
+
+  progress(message: string, detail?: JsonValue): void {
+    const shown = detail === undefined ? {} : { detail };
+    this.#run.show(this.#run.currentStep, { type: 'progress', message, ...shown });
+  }
+
+  artifact({ id, name, parts }: Parameters<RunContext['artifact']>[0]): void {
+    const named = name === undefined ? {} : { name };
+    this.#run.record({ type: 'artifact', artifactId: id, ...named, parts }, this.#run.currentStep);
+  }
 }
 
 /** What belongs to one call. */
@@ -121,7 +133,7 @@ export class OwnToolContext extends OwnRunContext implements ToolContext {
     return { callId, idempotencyKey, attempt, fence: this.#source.fence };
   }
 
-  progress(message: string, detail?: JsonValue): void {
+  override progress(message: string, detail?: JsonValue): void {
     const { call, stepId } = this.#own;
     this.#source.show(stepId, {
       type: 'progress',
@@ -131,7 +143,7 @@ export class OwnToolContext extends OwnRunContext implements ToolContext {
     });
   }
 
-  artifact({ id, name, parts }: Parameters<ToolContext['artifact']>[0]): void {
+  override artifact({ id, name, parts }: Parameters<ToolContext['artifact']>[0]): void {
     const named = name === undefined ? {} : { name };
     this.#source.record({ type: 'artifact', artifactId: id, ...named, parts }, this.#own.stepId);
   }

@@ -199,7 +199,7 @@ async function carriedOut(
   const context = new OwnToolContext(run, {
     call: { callId, idempotencyKey: key, attempt: 1 },
     needs: tool.needs,
-    stepId: run.feed.openSteps[0] ?? '',
+    stepId: run.currentStep,
     stop: run.abort,
   });
   const outcome = await run.abort.until(

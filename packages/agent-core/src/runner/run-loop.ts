@@ -16,6 +16,7 @@ import { pauseRun, type Rest, settleRun } from './settle-run.ts';
  * stateless run does without a store, a durable run does with one commit for each thing that becomes known.
  */
 export async function runLoop(run: ActiveRun, model: AgentModel): Promise<Rest> {
+  let outcome: RunOutcome | undefined;
   for (;;) {
     if (run.signalled) await pollControl(run);
     run.abort.throwIfAborted();
@@ -36,7 +37,7 @@ export async function runLoop(run: ActiveRun, model: AgentModel): Promise<Rest> 
     }
     checkLimits(run);
     const step = await callModel(run, model);
-    const outcome = await takeAnswer(run, step);
+    if (step !== undefined) outcome = await takeAnswer(run, step);
     if (outcome === undefined) continue;
     if (await ended(run, outcome)) return { kind: 'ended', outcome };
     run.takesFollowUps = true;

@@ -24,9 +24,17 @@ export interface RunContext<Deps = unknown> {
   readonly dependencies: Readonly<Record<string, unknown>>;
   readonly state: { get(): JsonObject; patch(operations: readonly JsonPatch[]): void };
   readonly signal: AbortSignal;
+  /** Shows what is happening, in the step that is open; dropped when none is. */
+  progress(message: string, detail?: JsonValue): void;
+  /** Shows something that is made to be kept: a file, a table. Stored with the next commit. */
+  artifact(artifact: {
+    readonly id: string;
+    readonly name?: string;
+    readonly parts: readonly Part[];
+  }): void;
 }
 
-/** A run context with the call at hand, and what a tool can show beside its result. */
+/** A run context with the call at hand: progress and artifacts belong to it. */
 export interface ToolContext<Deps = unknown> extends RunContext<Deps> {
   readonly call: {
     readonly callId: CallId;
@@ -36,10 +44,4 @@ export interface ToolContext<Deps = unknown> extends RunContext<Deps> {
     /** From 1; a repeated call has a larger one. */
     readonly attempt: number;
   };
-  progress(message: string, detail?: JsonValue): void;
-  artifact(artifact: {
-    readonly id: string;
-    readonly name?: string;
-    readonly parts: readonly Part[];
-  }): void;
 }
