@@ -1,62 +1,6 @@
 // ── define: agents and tools as data ─────────────────────────────────────────────────────────────
 
-export { idempotencyKey } from './approvals/idempotency-key.ts';
-export { inputDigest } from './approvals/input-digest.ts';
-export {
-  type DecisionReading,
-  type DecisionTarget,
-  parseDecision,
-} from './approvals/parse-decision.ts';
-export {
-  type ApprovalOptions,
-  type ApprovalPlan,
-  planApproval,
-} from './approvals/plan-approval.ts';
-export { planResume, type ResumePlan } from './approvals/plan-resume.ts';
-export { type CallRecovery, planCallRecovery } from './approvals/plan-call-recovery.ts';
-export { type Linked, linked, type Stop, untilAborted } from './base/abort.ts';
-export { type Clock, type Instant, systemClock } from './base/clock.ts';
-// ── base ─────────────────────────────────────────────────────────────────────────────────────────
-export { AgentError, type ErrorDetail, type ErrorRecord } from './base/error.ts';
-export { bootstrapInvalid, configInvalid, configNotFound, definitionInvalid, hostClosing, hostListenFailed, httpBodyTooLarge, httpOriginRefused, httpRequestInvalid, httpRouteUnknown, inputInvalid, internalError, type Problem, principalRequired, runNotFound, waitNotFound } from './base/error-catalog.ts';
-export { ERROR_CODES, type ErrorCode } from './base/error-codes.ts';
-export {
-  type CallId,
-  callIdOf,
-  type IdSource,
-  type RunId,
-  randomIds,
-  rootOf,
-  runIdOf,
-  type WaitId,
-  waitIdOf,
-} from './base/ids.ts';
-export { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from './base/json.ts';
-export type { Page } from './base/page.ts';
-export {
-  type AnyPort,
-  type Binding,
-  bind,
-  definePort,
-  type Needs,
-  type Port,
-  type Resolved,
-} from './base/port.ts';
 export type { InferSchema, JsonSchemaLike, Schema, StandardSchemaV1 } from './base/schema-types.ts';
-export type { App, AppConfig, StartOptions } from './bootstrap/app.ts';
-// ── compose: ports, plugins and the application ──────────────────────────────────────────────────
-export { bootstrap } from './bootstrap/bootstrap.ts';
-export { checkManifest } from './bootstrap/check-manifest.ts';
-export { ClockPort, IdsPort } from './bootstrap/environment.ts';
-export {
-  CONTRACT,
-  definePlugin,
-  type Manifest,
-  type Plugin,
-  type PluginFactory,
-  type PluginSpec,
-  type SetupContext,
-} from './bootstrap/plugin.ts';
 export {
   type AgentDefinition,
   type AgentSpec,
@@ -68,100 +12,7 @@ export {
   type SignalHook,
 } from './definition/agent-definition.ts';
 export { defineAgent } from './definition/define-agent.ts';
-export { BlobStore } from './durable/blob-store.ts';
-export { CALL_STAGES, type Call, type CallStage } from './durable/call.ts';
-export type {
-  Commit,
-  CommitResult,
-  Lease,
-  StoredEvents,
-  StoredMessage,
-  WaitMove,
-  WaitOpening,
-  Written,
-} from './durable/commit.ts';
-export type { ConversationStore, Turn } from './durable/conversation-store.ts';
-export { Durability, type DurableStore, FORMAT } from './durable/durable-store.ts';
-export type { EventLog } from './durable/event-log.ts';
-export { Migrator } from './durable/migrator.ts';
-export { RunDispatcher } from './durable/run-dispatcher.ts';
-export type { ResolveResult, RunInbox } from './durable/run-inbox.ts';
-export type { Created, Creation, RunOwnership } from './durable/run-ownership.ts';
-export type { RunHead, RunQuery, RunRecords, RunTree, WaitQuery } from './durable/run-records.ts';
-export { Sealer } from './durable/sealer.ts';
-export { envelopesOf, rowsOf } from './durable/stored-events.ts';
-export type { Value, ValueKey, ValueStore, ValueWrite } from './durable/value-store.ts';
-// ── watch: events and their projection ───────────────────────────────────────────────────────────
-export {
-  type AgentEvent,
-  EVENT_CLASSES,
-  type EventClass,
-  type EventOf,
-} from './events/agent-event.ts';
-export { type AgentYield, YIELD_KINDS } from './events/agent-yield.ts';
-export { type Envelope, fenceOf, sequenceOf } from './events/envelope.ts';
-export { Observer } from './events/observer.ts';
-export { fromYield, toYields, type YieldedEnd } from './events/project-yields.ts';
-// ── run: the gateway and its handles ─────────────────────────────────────────────────────────────
-export type { Caller } from './gateway/caller.ts';
-export type { AgentDescription, RunGateway } from './gateway/run-gateway.ts';
-export type { RunHandle } from './gateway/run-handle.ts';
-export {
-  CONTEXT_EXPOSURE,
-  type ContextExposurePolicy,
-  EVIDENCE_EXPOSURE,
-  type EvidenceExposurePolicy,
-  type ExposurePolicy,
-} from './guard/exposure.ts';
-export { guardValue } from './guard/guard-value.ts';
-export {
-  type FieldMark,
-  MASKINGS,
-  type Mark,
-  PII_CATEGORIES,
-  REDACTIONS,
-  SENSITIVITIES,
-  type SecretMark,
-  type SensitiveMark,
-} from './guard/mark.ts';
-// ── sensitive data ───────────────────────────────────────────────────────────────────────────────
-export {
-  markFields,
-  type SecretOptions,
-  type SensitiveOptions,
-  secret,
-  secretField,
-  sensitive,
-  sensitiveField,
-} from './guard/sensitive.ts';
-export { type GuardedStream, type ValueGuard, valueGuard } from './guard/value-guard.ts';
-// ── ports that adapters fill ─────────────────────────────────────────────────────────────────────
-export {
-  type AgentModel,
-  FINISH_REASONS,
-  Model,
-  type ModelCapabilities,
-  type ModelEvent,
-  type ModelRequest,
-} from './model/agent-model.ts';
-export {
-  CLEANUP_TARGETS,
-  type CleanupOutcome,
-  type CleanupTask,
-  runCleanups,
-} from './runner/cleanup.ts';
-export {
-  type ChainFault,
-  payloadDigest,
-  rowHash,
-  verifyEvidence,
-} from './runner/evidence-chain.ts';
-export { type OpenedTools, ToolSource } from './sources/tool-source.ts';
-export { captureResult } from './tools/capture-result.ts';
-export { type ToolCatalogue, toolCatalogue, toolIdentity } from './tools/catalogue.ts';
 export { clientTool, DEFAULT_MAX_RESULT_BYTES, defineTool } from './tools/define-tool.ts';
-// ── building blocks of the loop, for a custom `execute` ──────────────────────────────────────────
-export { type ToolDispatcher, type ToolRequest, toolDispatcher } from './tools/dispatcher.ts';
 export {
   DATA_ACCESSES,
   type Effects,
@@ -170,14 +21,6 @@ export {
   IDEMPOTENCIES,
   type Idempotency,
 } from './tools/effects.ts';
-export { invokeTool, resultParts, resumeTool, type ToolOutcome } from './tools/invoke-tool.ts';
-export { type ParsedArguments, parseArguments } from './tools/parse-arguments.ts';
-export {
-  inputSchemaFor,
-  outputSchemaFor,
-  SENSITIVE_KEYWORD,
-  withSensitiveKeyword,
-} from './tools/schema-exposure.ts';
 export { isSuspended, type Suspended, suspend, type WaitFor } from './tools/suspend.ts';
 export {
   APPROVAL_REQUIREMENTS,
@@ -191,15 +34,54 @@ export {
   type ToolDefinition,
   type ToolSpec,
 } from './tools/tool.ts';
-export { type ErrorAnswer, errorAnswerOf } from './transport/error-answer.ts';
+
+// ── compose: ports, plugins and the application ──────────────────────────────────────────────────
+
 export {
-  EVENT_STREAM_HEADERS,
-  type EventStreamOptions,
-  eventStream,
-} from './transport/event-stream.ts';
-export { HttpMount, type MountContext } from './transport/http-mount.ts';
-export { httpStatusOf } from './transport/http-status.ts';
-export { DEFAULT_BODY_BYTES, readJson } from './transport/read-json.ts';
+  type AnyPort,
+  type Binding,
+  bind,
+  definePort,
+  type Needs,
+  type Port,
+  type Resolved,
+} from './base/port.ts';
+export type { App, AppConfig, StartOptions } from './bootstrap/app.ts';
+export { bootstrap } from './bootstrap/bootstrap.ts';
+export { checkManifest } from './bootstrap/check-manifest.ts';
+export { ClockPort, IdsPort } from './bootstrap/environment.ts';
+export {
+  CONTRACT,
+  definePlugin,
+  type Manifest,
+  type Plugin,
+  type PluginFactory,
+  type PluginSpec,
+  type SetupContext,
+} from './bootstrap/plugin.ts';
+
+// ── run: the gateway and its handles ─────────────────────────────────────────────────────────────
+
+export type { Caller } from './gateway/caller.ts';
+export type { AgentDescription, RunGateway } from './gateway/run-gateway.ts';
+export type { RunHandle } from './gateway/run-handle.ts';
+export type { RunOutcome, RunResult, RunSummary } from './vocabulary/outcome.ts';
+export type { RunInput } from './vocabulary/run-input.ts';
+
+// ── watch: events and their projection ───────────────────────────────────────────────────────────
+
+export {
+  type AgentEvent,
+  EVENT_CLASSES,
+  type EventClass,
+  type EventOf,
+} from './events/agent-event.ts';
+export { type AgentYield, YIELD_KINDS } from './events/agent-yield.ts';
+export { type Envelope, fenceOf, sequenceOf } from './events/envelope.ts';
+export { fromYield, toYields, type YieldedEnd } from './events/project-yields.ts';
+
+// ── vocabulary: the nouns of events, records and inputs ──────────────────────────────────────────
+
 export {
   EVIDENCE_CAPTURES,
   EVIDENCE_KINDS,
@@ -208,7 +90,6 @@ export {
   type EvidenceRow,
 } from './vocabulary/evidence.ts';
 export type { Kept } from './vocabulary/kept.ts';
-// ── vocabulary: the nouns of events, records and inputs ──────────────────────────────────────────
 export {
   CALL_OUTCOMES,
   type CallOutcome,
@@ -226,9 +107,7 @@ export {
   textOf,
 } from './vocabulary/message.ts';
 export type { ModelSelection, ModelTool } from './vocabulary/model-selection.ts';
-export type { RunOutcome, RunResult, RunSummary } from './vocabulary/outcome.ts';
 export type { RunContext, ToolContext } from './vocabulary/run-context.ts';
-export type { RunInput } from './vocabulary/run-input.ts';
 export type { Principal, Scope } from './vocabulary/scope.ts';
 export {
   CONVERSATION_KINDS,
@@ -262,3 +141,165 @@ export {
   type WaitResolution,
   type WaitStatus,
 } from './vocabulary/wait.ts';
+
+// ── ports that adapters fill ─────────────────────────────────────────────────────────────────────
+
+export { BlobStore } from './durable/blob-store.ts';
+export { CALL_STAGES, type Call, type CallStage } from './durable/call.ts';
+export type {
+  Commit,
+  CommitResult,
+  Lease,
+  StoredEvents,
+  StoredMessage,
+  WaitMove,
+  WaitOpening,
+  Written,
+} from './durable/commit.ts';
+export type { ConversationStore, Turn } from './durable/conversation-store.ts';
+export { Durability, type DurableStore, FORMAT } from './durable/durable-store.ts';
+export type { EventLog } from './durable/event-log.ts';
+export { Migrator } from './durable/migrator.ts';
+export { RunDispatcher } from './durable/run-dispatcher.ts';
+export type { ResolveResult, RunInbox } from './durable/run-inbox.ts';
+export type { Created, Creation, RunOwnership } from './durable/run-ownership.ts';
+export type { RunHead, RunQuery, RunRecords, RunTree, WaitQuery } from './durable/run-records.ts';
+export { Sealer } from './durable/sealer.ts';
+export { envelopesOf, rowsOf } from './durable/stored-events.ts';
+export type { Value, ValueKey, ValueStore, ValueWrite } from './durable/value-store.ts';
+export { Observer } from './events/observer.ts';
+export {
+  type AgentModel,
+  FINISH_REASONS,
+  Model,
+  type ModelCapabilities,
+  type ModelEvent,
+  type ModelRequest,
+} from './model/agent-model.ts';
+export { type OpenedTools, ToolSource } from './sources/tool-source.ts';
+export { type ErrorAnswer, errorAnswerOf } from './transport/error-answer.ts';
+export {
+  EVENT_STREAM_HEADERS,
+  type EventStreamOptions,
+  eventStream,
+} from './transport/event-stream.ts';
+export { HttpMount, type MountContext } from './transport/http-mount.ts';
+export { httpStatusOf } from './transport/http-status.ts';
+export { DEFAULT_BODY_BYTES, readJson } from './transport/read-json.ts';
+
+// ── sensitive data ───────────────────────────────────────────────────────────────────────────────
+
+export {
+  CONTEXT_EXPOSURE,
+  type ContextExposurePolicy,
+  EVIDENCE_EXPOSURE,
+  type EvidenceExposurePolicy,
+  type ExposurePolicy,
+} from './guard/exposure.ts';
+export { guardValue } from './guard/guard-value.ts';
+export {
+  type FieldMark,
+  MASKINGS,
+  type Mark,
+  PII_CATEGORIES,
+  REDACTIONS,
+  SENSITIVITIES,
+  type SecretMark,
+  type SensitiveMark,
+} from './guard/mark.ts';
+export {
+  markFields,
+  type SecretOptions,
+  type SensitiveOptions,
+  secret,
+  secretField,
+  sensitive,
+  sensitiveField,
+} from './guard/sensitive.ts';
+export { type GuardedStream, type ValueGuard, valueGuard } from './guard/value-guard.ts';
+export {
+  inputSchemaFor,
+  outputSchemaFor,
+  SENSITIVE_KEYWORD,
+  withSensitiveKeyword,
+} from './tools/schema-exposure.ts';
+
+// ── building blocks of the loop, for a custom `execute` ──────────────────────────────────────────
+
+export { idempotencyKey } from './approvals/idempotency-key.ts';
+export { inputDigest } from './approvals/input-digest.ts';
+export {
+  type DecisionReading,
+  type DecisionTarget,
+  parseDecision,
+} from './approvals/parse-decision.ts';
+export {
+  type ApprovalOptions,
+  type ApprovalPlan,
+  planApproval,
+} from './approvals/plan-approval.ts';
+export {
+  type CallRecovery,
+  planCallRecovery,
+  type RecoveryOptions,
+} from './approvals/plan-call-recovery.ts';
+export { planResume, type ResumePlan } from './approvals/plan-resume.ts';
+export { assembleMessages } from './runner/assemble-messages.ts';
+export type { Boundary } from './runner/boundaries.ts';
+export {
+  CLEANUP_TARGETS,
+  type CleanupOutcome,
+  type CleanupTask,
+  runCleanups,
+} from './runner/cleanup.ts';
+export {
+  type ChainFault,
+  payloadDigest,
+  rowHash,
+  verifyEvidence,
+} from './runner/evidence-chain.ts';
+export { type RunControls, runControls } from './runner/run-controls.ts';
+export { captureResult } from './tools/capture-result.ts';
+export { type ToolCatalogue, toolCatalogue, toolIdentity } from './tools/catalogue.ts';
+export { type ToolDispatcher, type ToolRequest, toolDispatcher } from './tools/dispatcher.ts';
+export { invokeTool, resultParts, resumeTool, type ToolOutcome } from './tools/invoke-tool.ts';
+export { type ParsedArguments, parseArguments } from './tools/parse-arguments.ts';
+export { isApprovalCandidate, isReadOnly, riskOf } from './tools/risk.ts';
+
+// ── base ─────────────────────────────────────────────────────────────────────────────────────────
+
+export { type Linked, linked, type Stop, untilAborted } from './base/abort.ts';
+export { type Clock, type Instant, systemClock } from './base/clock.ts';
+export { AgentError, type ErrorDetail, type ErrorRecord } from './base/error.ts';
+export {
+  bootstrapInvalid,
+  configInvalid,
+  configNotFound,
+  definitionInvalid,
+  hostClosing,
+  hostListenFailed,
+  httpBodyTooLarge,
+  httpOriginRefused,
+  httpRequestInvalid,
+  httpRouteUnknown,
+  inputInvalid,
+  internalError,
+  type Problem,
+  principalRequired,
+  runNotFound,
+  waitNotFound,
+} from './base/error-catalog.ts';
+export { ERROR_CODES, type ErrorCode } from './base/error-codes.ts';
+export {
+  type CallId,
+  callIdOf,
+  type IdSource,
+  type RunId,
+  randomIds,
+  rootOf,
+  runIdOf,
+  type WaitId,
+  waitIdOf,
+} from './base/ids.ts';
+export { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from './base/json.ts';
+export type { Page } from './base/page.ts';

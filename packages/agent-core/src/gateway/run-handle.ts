@@ -8,7 +8,10 @@ export interface RunHandle<Output = unknown> {
   readonly runId: RunId;
   /** Resolves when the run ends or pauses; rejects only on a bug, a lost store or a lost run. */
   readonly result: Promise<RunResult<Output>>;
-  /** Every event with a number above `after`; ends at a pause or at the end. */
+  /**
+   * Every event with a number above `after`; ends at a pause or at the end. Without `after`: from the start of a run that
+   * this handle started, and from where it joined for any other (`after: 0` gives the whole log).
+   */
   events(options?: {
     readonly after?: number;
     readonly signal?: AbortSignal | undefined;

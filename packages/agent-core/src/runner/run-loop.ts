@@ -65,6 +65,7 @@ async function takeAnswer(run: ActiveRun, step: ModelStep): Promise<RunOutcome |
   run.append({ role: 'assistant', origin: 'model', parts: answer.parts });
   run.journal?.progressed();
   recordModel(run, step);
+  if (answer.text !== '' || answer.calls.length === 0) run.lastText = answer.text;
   if (answer.calls.length > 0) {
     authoriseBatch(run, answer.calls);
     run.record({ type: 'step-finished', stepId, usage: answer.usage, finish: answer.finish });
@@ -75,7 +76,6 @@ async function takeAnswer(run: ActiveRun, step: ModelStep): Promise<RunOutcome |
     }
     return undefined;
   }
-  run.lastText = answer.text;
   if (answer.finish === 'continue') {
     beforeModel(run);
     run.record({ type: 'step-finished', stepId, usage: answer.usage, finish: answer.finish });

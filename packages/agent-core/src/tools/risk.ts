@@ -48,7 +48,9 @@ export function resumeOf(tool: {
   readonly reconciles: boolean;
 }): 'retry' | 'probe' | 'ask' {
   const { effects, idempotency, reconciles } = tool;
-  if (idempotency === 'idempotent' || idempotency === 'conditionally-idempotent') return 'retry';
+  if (idempotency === 'idempotent') return 'retry';
+  // Under which condition is the tool's to know: where it can say what became of the call, it is asked first.
+  if (idempotency === 'conditionally-idempotent') return reconciles ? 'probe' : 'retry';
   if (idempotency === 'unknown' && isReadOnly(effects)) return 'retry';
   return reconciles ? 'probe' : 'ask';
 }
