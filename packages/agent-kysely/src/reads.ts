@@ -2,8 +2,6 @@ import {
   type ConversationStore,
   type EventLog,
   FORMAT,
-  inputInvalid,
-  type Page,
   type Principal,
   type RunHead,
   type RunInbox,
@@ -14,16 +12,16 @@ import {
   type ValueKey,
   type ValueStore,
 } from '@hexagent/agent-core';
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { formatUnknown } from './failure.ts';
-import { encodeKey, KEY_END } from './key-order.ts';
+import { encodeKey } from './key-order.ts';
+import { listRuns, listValues, listWaits } from './lists.ts';
+import type { Reader } from './reader.ts';
 import {
   byId,
   callRecord,
   evidenceRow,
   runSignal,
   runState,
-  shownWait,
   standing,
   stored,
   storedEvents,
@@ -31,26 +29,7 @@ import {
   storedValue,
   waitRecord,
 } from './records.ts';
-import type { RunRow, TableName, Tables } from './tables.ts';
-
-/** Any select over the tables, whose rows are `Row`. */
-export type Select<Row> = SelectQueryBuilder<Tables, TableName, Row>;
-
-/** How selects reach the database. */
-export interface Reader {
-  /** Builds queries; nothing runs through it. */
-  readonly build: Kysely<Tables>;
-  /** The `from` of a table, under its plain name. */
-  from<T extends TableName>(table: T): T;
-  all<Row>(query: Select<Row>, signal: AbortSignal): Promise<readonly Row[]>;
-  /** The rows of several selects, as of one moment. Their order is not kept. */
-  snapshot<Rows extends readonly unknown[]>(
-    queries: { readonly [I in keyof Rows]: Select<Rows[I]> },
-    signal: AbortSignal,
-  ): Promise<{ readonly [I in keyof Rows]: readonly Rows[I][] }>;
-  /** The store's clock inside a query. */
-  readonly now: () => ReturnType<typeof sql<number>>;
-}
+import type { RunRow } from './tables.ts';
 
 type Stores = {
   readonly records: Omit<RunRecords, 'erase' | 'prune'>;
@@ -66,8 +45,8 @@ export function storeReads(reader: Reader): Stores {
     records: {
       head: (rootRunId, { signal }) => head(reader, { rootRunId, signal }),
       load: (rootRunId, { signal }) => load(reader, { rootRunId, signal }),
-      runs: (query) => runs(reader, query),
-      waits: (query) => waits(reader, query),
+      runs: (query) => listRuns(reader, query),
+      waits: (query) => listWaits(reader, query),
       evidence: async (rootRunId, { after, limit, manifestRef, signal }) => {
         let query = reader.build
           .selectFrom(reader.from('evidence'))
@@ -111,7 +90,7 @@ export function storeReads(reader: Reader): Stores {
         const [row] = await reader.all(valueQuery(reader, key), signal);
         return row === undefined ? undefined : storedValue(row);
       },
-      list: (query) => values(reader, query),
+      list: (query) => listValues(reader, query),
     },
   };
 }
@@ -183,55 +162,6 @@ async function load(reader: Reader, { rootRunId, signal }: AtRoot): Promise<RunT
   };
 }
 
-async function runs(
-  reader: Reader,
-  { scope, agent, conversationId, status, after, limit, signal }: Parameters<RunRecords['runs']>[0],
-): ReturnType<RunRecords['runs']> {
-  let query = reader.build
-    .selectFrom(reader.from('run'))
-    .select(['id', 'state', 'status_at'])
-    .whereRef('id', '=', 'root')
-    .where('tenant', '=', scope.tenantId)
-    .orderBy('status_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1);
-  if (scope.userId !== undefined) query = query.where('user_id', '=', scope.userId);
-  if (agent !== undefined) query = query.where('agent', '=', agent);
-  if (conversationId !== undefined) query = query.where('conversation', '=', conversationId);
-  if (status !== undefined) query = query.where('status', '=', status);
-  if (after !== undefined) {
-    const { at, id } = placeOfCursor(after);
-    query = query.where(sql<boolean>`(status_at, id) < (${at}, ${id})`);
-  }
-  const rows = await reader.all(query, signal);
-  return pageOf(rows, { limit, item: runState, cursor: (row) => `${row.status_at}~${row.id}` });
-}
-
-async function waits(
-  reader: Reader,
-  { scope, runId, kind, status, after, limit, signal }: Parameters<RunRecords['waits']>[0],
-): ReturnType<RunRecords['waits']> {
-  let query = reader.build
-    .selectFrom(reader.from('wait'))
-    .selectAll()
-    .where('tenant', '=', scope.tenantId)
-    .orderBy('opened_at')
-    .orderBy('id')
-    .limit(limit + 1);
-  if (scope.userId !== undefined) query = query.where('user_id', '=', scope.userId);
-  if (runId !== undefined) {
-    query = query.where((row) => row.or([row('run', '=', runId), row('root', '=', runId)]));
-  }
-  if (kind !== undefined) query = query.where('kind', '=', kind);
-  if (status !== undefined) query = query.where('status', '=', status);
-  if (after !== undefined) {
-    const { at, id } = placeOfCursor(after);
-    query = query.where(sql<boolean>`(opened_at, id) > (${at}, ${id})`);
-  }
-  const rows = await reader.all(query, signal);
-  return pageOf(rows, { limit, item: shownWait, cursor: (row) => `${row.opened_at}~${row.id}` });
-}
-
 async function turns(
   reader: Reader,
   query: {
@@ -281,57 +211,4 @@ function valueQuery({ build, from, now }: Reader, { namespace, tenantId, key }: 
     .where('namespace', '=', namespace)
     .where('key', '=', encodeKey(key))
     .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now())]));
-}
-
-async function values(
-  reader: Reader,
-  query: Parameters<ValueStore['list']>[0],
-): ReturnType<ValueStore['list']> {
-  const { namespace, tenantId, prefix, after, limit, signal } = query;
-  let found = reader.build
-    .selectFrom(reader.from('value'))
-    .selectAll()
-    .where('tenant', '=', tenantId)
-    .where('namespace', '=', namespace)
-    .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', reader.now())]))
-    .orderBy('key')
-    .limit(limit + 1);
-  if (prefix !== undefined) {
-    const start = encodeKey(prefix);
-    found = found.where('key', '>=', start).where('key', '<', start + KEY_END);
-  }
-  if (after !== undefined) found = found.where('key', '>', encodeKey(after));
-  const rows = await reader.all(found, signal);
-  return pageOf(rows, { limit, item: storedValue, cursor: (row) => storedValue(row).key });
-}
-
-/** Makes a page of one row more than its limit: whether there is a next page is known from it. */
-function pageOf<Row, Item>(
-  rows: readonly Row[],
-  {
-    limit,
-    item,
-    cursor,
-  }: {
-    readonly limit: number;
-    readonly item: (row: Row) => Item;
-    readonly cursor: (row: Row) => string;
-  },
-): Page<Item> {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const items = shown.map(item);
-  return rows.length > limit && last !== undefined ? { items, next: cursor(last) } : { items };
-}
-
-function placeOfCursor(cursor: string): { readonly at: number; readonly id: string } {
-  const [, at, id] = /^(\d{1,15})~(.+)$/s.exec(cursor) ?? [];
-  if (at !== undefined && id !== undefined) return { at: Number(at), id };
-  throw inputInvalid('The query', [
-    {
-      at: 'after',
-      seen: `${JSON.stringify(cursor)} is not a cursor of this list.`,
-      mend: 'Hand back the `next` of the page before, unchanged.',
-    },
-  ]);
 }

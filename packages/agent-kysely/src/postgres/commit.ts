@@ -7,7 +7,8 @@ import {
 } from '@hexagent/agent-core';
 import { lastSeen, notUnread, writtenBefore } from '../commit-rules.ts';
 import { decodeKey } from '../key-order.ts';
-import { questionText } from '../records.ts';
+import { lockConversation, lockInbox, lockWaits } from './commit-locks.ts';
+import { writeCalls, writeChildren, writeWaits } from './commit-rows.ts';
 import type { PostgresParts } from './parts.ts';
 import {
   NOW,
@@ -104,54 +105,6 @@ function commitStatement(parts: PostgresParts, lease: Lease, commit: Commit): St
 
 type Ending = { readonly commit: Commit; readonly ended: boolean };
 
-function lockConversation(
-  writer: StatementWriter,
-  { names }: PostgresParts,
-  { commit, ended }: Ending,
-): void {
-  if (!ended && commit.settleTurn === undefined) return;
-  writer.part(
-    'place',
-    `select c.id from ${names.conversation} c, head where c.tenant = head.tenant and c.id = head.conversation for update of c`,
-  );
-}
-
-/** A sub-select that makes what it is joined to wait until the rows of a part are locked. */
-function after(writer: StatementWriter, ...parts: readonly string[]): string {
-  return parts
-    .filter((part) => writer.has(part))
-    .map((part) => `, (select count(*) from ${part}) as after_${part}`)
-    .join('');
-}
-
-function lockInbox(
-  writer: StatementWriter,
-  { names }: PostgresParts,
-  { commit }: { readonly commit: Commit },
-): void {
-  if (lastSeen(commit) === undefined && commit.closeInbox === undefined) return;
-  writer.part(
-    'box',
-    `select b.next from ${names.inbox} b, head${after(writer, 'place')} where b.root = head.id for update of b`,
-  );
-}
-
-function lockWaits(
-  writer: StatementWriter,
-  { names }: PostgresParts,
-  { moves = [] }: Commit,
-): void {
-  if (moves.length === 0) return;
-  const rows = writer.value(
-    JSON.stringify(moves.map(({ id, from }) => ({ id, from: from.join(' ') }))),
-    'json',
-  );
-  writer.part(
-    'moving',
-    `select w.id, w.status = any(string_to_array(m."from", ' ')) as fits from ${names.wait} w, json_to_recordset(${rows}) as m(id text, "from" text), head${after(writer, 'box')} where w.id = m.id and w.root = head.id order by w.id for update of w`,
-  );
-}
-
 function verdict(writer: StatementWriter, lease: Lease, commit: Commit): void {
   const seen = lastSeen(commit);
   const cases = [
@@ -230,109 +183,6 @@ function consumeSignals(
   const count = writer.value(consume.length, 'bigint');
   const short = `exists (select 1 from cas) and (select count(*) from consumed) <> ${count}`;
   return [refuseWhen(short, 'signal')];
-}
-
-function writeChildren(
-  writer: StatementWriter,
-  { names }: PostgresParts,
-  { commit, root }: { readonly commit: Commit; readonly root: string },
-): void {
-  const children = commit.runs.filter((run) => run.runId !== root);
-  if (children.length === 0) return;
-  const rows = writer.value(
-    JSON.stringify(
-      children.map((run) => ({
-        id: run.runId,
-        conversation: run.conversationId,
-        agent: run.agent,
-        status: run.status,
-        at: run.statusAt,
-        state: JSON.stringify(run),
-      })),
-    ),
-    'json',
-  );
-  writer.part(
-    'children',
-    `insert into ${names.run} (id, root, tenant, user_id, conversation, agent, status, status_at, state, format, version, fence, deliveries, last_seq, open_steps, released, pruned_through) select x.id, cas.id, cas.tenant, cas.user_id, x.conversation, x.agent, x.status, x.at, x.state, cas.format, 0, 0, 0, 0, '[]', 0, 0 from cas, json_to_recordset(${rows}) as x(id text, conversation text, agent text, status text, at bigint, state text) on conflict (id) do update set agent = excluded.agent, status = excluded.status, status_at = excluded.status_at, state = excluded.state`,
-  );
-}
-
-function writeCalls(
-  writer: StatementWriter,
-  { names }: PostgresParts,
-  { calls = [] }: Commit,
-): void {
-  if (calls.length === 0) return;
-  const rows = writer.value(
-    JSON.stringify(
-      calls.map((call) => ({
-        id: call.callId,
-        run: call.runId,
-        step: call.step,
-        stage: call.stage,
-        record: JSON.stringify(call),
-      })),
-    ),
-    'json',
-  );
-  writer.part(
-    'calls',
-    `insert into ${names.call} (id, root, run, step, stage, record) select x.id, cas.id, x.run, x.step, x.stage, x.record from cas, json_to_recordset(${rows}) as x(id text, run text, step bigint, stage text, record text) on conflict (root, id) do update set stage = excluded.stage, record = excluded.record`,
-  );
-}
-
-const isOpen = (status: string): boolean => status === 'pending' || status === 'resolved';
-
-function writeWaits(writer: StatementWriter, { names }: PostgresParts, commit: Commit): void {
-  const { opens = [], moves = [], voidWaits } = commit;
-  const settled = <T extends string>(status: T): T | 'void' =>
-    voidWaits !== undefined && isOpen(status) ? 'void' : status;
-  if (moves.length > 0) {
-    const rows = writer.value(
-      JSON.stringify(moves.map(({ id, to }) => ({ id, status: settled(to) }))),
-      'json',
-    );
-    writer.part(
-      'moved',
-      `update ${names.wait} w set status = m.status from cas, json_to_recordset(${rows}) as m(id text, status text) where w.root = cas.id and w.id = m.id`,
-    );
-  }
-  if (voidWaits !== undefined) {
-    const elsewhere = writer.value(
-      moves.map(({ id }) => id),
-      'text[]',
-    );
-    writer.part(
-      'voided',
-      `update ${names.wait} w set status = 'void' from cas where w.root = cas.id and w.status in ('pending', 'resolved') and w.id <> all(${elsewhere})`,
-    );
-  }
-  if (opens.length === 0) return;
-  const rows = writer.value(
-    JSON.stringify(
-      opens.map((wait) => ({
-        id: wait.id,
-        run: wait.runId,
-        kind: wait.kind,
-        status: settled(wait.status),
-        digest: wait.digest,
-        opened: wait.openedAt,
-        ttl: wait.ttlMs === undefined ? null : Math.round(wait.ttlMs),
-        question: questionText(wait),
-        decision: wait.decision,
-        by: wait.resolvedBy,
-        resolution: wait.resolution === undefined ? null : JSON.stringify(wait.resolution),
-      })),
-    ),
-    'json',
-  );
-  // One moment for all of them, after the locks.
-  writer.part('moment', `select ${NOW} as at from cas`);
-  writer.part(
-    'opened',
-    `insert into ${names.wait} (id, root, run, tenant, user_id, kind, status, digest, opened_at, expires_at, question, decision, resolved_by, resolution) select x.id, cas.id, x.run, cas.tenant, cas.user_id, x.kind, x.status, x.digest, x.opened, moment.at + x.ttl, x.question, x.decision, x.by, x.resolution from cas, moment, json_to_recordset(${rows}) as x(id text, run text, kind text, status text, digest text, opened bigint, ttl bigint, question text, decision text, by text, resolution text)`,
-  );
 }
 
 function closeInbox(writer: StatementWriter, { names }: PostgresParts, commit: Commit): void {
