@@ -85,7 +85,7 @@ test('keeps what the author says', () => {
   expect(definition).toMatchObject({
     approval: 'not-required',
     requiresApproval: false,
-    resume: 'retry',
+    resume: 'probe',
     onReject: 'fail',
     onError: 'fail',
     permissions: ['orders.write'],

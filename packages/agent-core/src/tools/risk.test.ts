@@ -59,6 +59,6 @@ test('decides what a new owner does by idempotency, effects and reconcile', () =
   const row = (given: Effects, reconciles: boolean): readonly string[] =>
     IDEMPOTENCIES.map((idempotency) => resumeOf({ effects: given, idempotency, reconciles }));
   expect(row(effects.writeState(), false)).toEqual(['retry', 'retry', 'ask', 'ask']);
-  expect(row(effects.writeState(), true)).toEqual(['retry', 'retry', 'probe', 'probe']);
+  expect(row(effects.writeState(), true)).toEqual(['retry', 'probe', 'probe', 'probe']);
   expect(row(effects.readOnly(), false)).toEqual(['retry', 'retry', 'ask', 'retry']);
 });
