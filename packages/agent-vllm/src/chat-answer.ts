@@ -1,9 +1,10 @@
 import type { ModelEvent } from '@hexagent/agent-core';
-import { type ErrorContext, linked } from '@hexagent/agent-core/adapter';
+import type { ErrorContext } from '@hexagent/agent-core/adapter';
 import type { ChatStream } from './chat-stream.ts';
-import type { Deadlines } from './deadlines.ts';
-import { brokenAnswer, notAModelServer } from './server-error.ts';
+import type { Watch } from './deadlines.ts';
+import { type Exit, exitOf } from './exit.ts';
 import { wholeBody } from './server-connection.ts';
+import { brokenAnswer, notAModelServer } from './server-error.ts';
 import type { WireResponse } from './transport.ts';
 
 type Batch = readonly ModelEvent[];
@@ -13,15 +14,14 @@ export type OpenAnswer = {
   readonly first: Batch;
   readonly response: WireResponse;
   readonly stream: ChatStream;
-  readonly watch: Deadlines;
+  readonly watch: Watch;
 };
 
-const LEFT = new Error('the reader has left');
 const END: IteratorResult<Batch> = { done: true, value: undefined };
 
 /** Reads a response up to its first events, which are the proof that it is an answer. */
 export async function openAnswer(
-  from: { readonly response: WireResponse; readonly stream: ChatStream; readonly watch: Deadlines },
+  from: { readonly response: WireResponse; readonly stream: ChatStream; readonly watch: Watch },
   context: ErrorContext,
 ): Promise<OpenAnswer> {
   const { response, stream } = from;
@@ -44,47 +44,58 @@ export async function openAnswer(
  * connection at once, also while a read is pending.
  */
 export function answerBatches(
-  open: (signal: AbortSignal) => Promise<OpenAnswer>,
+  open: (exit: Exit) => Promise<OpenAnswer>,
   options: { readonly signal: AbortSignal; readonly context: ErrorContext },
 ): AsyncIterator<Batch> {
   const { signal, context } = options;
-  const link = linked(signal);
+  const exit = exitOf();
   let answer: OpenAnswer | undefined;
+  let onLeave: (() => void) | undefined;
   let isOver = false;
-
-  const leave = (how: 'release' | 'close'): void => {
-    isOver = true;
-    answer?.response[how]();
-    answer?.watch.release();
-    link.release();
-  };
 
   const next = async (): Promise<Batch> => {
     if (answer !== undefined) return nextBatch(answer, context);
-    answer = await open(link.signal);
+    answer = await open(exit);
     return answer.first;
   };
 
-  return {
-    async next() {
-      if (isOver) return END;
-      try {
-        signal.throwIfAborted();
-        const batch = await next();
-        if (batch.at(-1)?.type === 'finish') leave('release');
-        return { done: false, value: batch };
-      } catch (error) {
-        // Left while this read was pending: nobody waits for an error.
-        if (isOver) return END;
-        leave('close');
-        signal.throwIfAborted();
-        throw error;
+  const step = async (): Promise<IteratorResult<Batch>> => {
+    try {
+      signal.throwIfAborted();
+      const batch = await next();
+      signal.throwIfAborted();
+      if (batch.at(-1)?.type === 'finish') {
+        isOver = true;
+        answer?.response.release();
+        answer?.watch.release();
       }
+      return { done: false, value: batch };
+    } catch (error) {
+      // Left while this read was pending: nobody waits for an error.
+      if (isOver) return END;
+      isOver = true;
+      answer?.response.close(error);
+      answer?.watch.release();
+      signal.throwIfAborted();
+      throw error;
+    }
+  };
+
+  return {
+    next() {
+      if (isOver) return Promise.resolve(END);
+      if (answer !== undefined) return step();
+      // A pause between two tries need not be over for the reader to be let go.
+      const left = new Promise<IteratorResult<Batch>>((resolve) => {
+        onLeave = () => resolve(END);
+      });
+      return Promise.race([step(), left]);
     },
     async return() {
       if (!isOver) {
-        link.abort(LEFT);
-        leave('close');
+        isOver = true;
+        exit.take();
+        onLeave?.();
       }
       return END;
     },

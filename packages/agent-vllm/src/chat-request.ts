@@ -92,7 +92,8 @@ function wireTools(tools: readonly ModelTool[], profile: ServerProfile): WireToo
 
 function choiceOf(
   request: ModelRequest,
-  wire: WireTools & { readonly profile: ServerProfile }): JsonObject {
+  wire: WireTools & { readonly profile: ServerProfile },
+): JsonObject {
   const { toolChoice } = request;
   const { names, tools, profile } = wire;
   const named = typeof toolChoice === 'string' ? undefined : toolChoice.name;
@@ -137,7 +138,10 @@ function samplingFields({ sampling = {} }: ModelRequest, profile: ServerProfile)
 }
 
 /** A schema waits for a request in which no tool may be called, where it would keep the model from calling. */
-function outputFields(request: ModelRequest, { structuredOutput, name }: ServerProfile): JsonObject {
+function outputFields(
+  request: ModelRequest,
+  { structuredOutput, name }: ServerProfile,
+): JsonObject {
   const { output, tools, toolChoice } = request;
   if (output === undefined) return {};
   if (structuredOutput === 'none') {

@@ -1,9 +1,17 @@
-import { type Clock, linked, modelTimeout } from '@hexagent/agent-core/adapter';
+import { type Clock, modelTimeout } from '@hexagent/agent-core/adapter';
+import type { Alarm } from './alarm.ts';
+import type { Exit } from './exit.ts';
 import type { Timeouts } from './vllm-options.ts';
 
-/** Watches one try: aborts its signal, with the error to throw, when a limit is passed. */
-export interface Deadlines {
-  readonly signal: AbortSignal;
+/**
+ * What stops one try: the caller, the reader, or a limit. Lighter than an `AbortController`, of which a request
+ * could have three; one listener at a time, because a try waits for one thing at a time.
+ */
+export interface Watch {
+  /** Why the try was stopped. */
+  readonly stopped: { readonly reason: unknown } | undefined;
+  /** Who is told of a stop; undefined for nobody. Told at once when it is too late. */
+  listen(listener: ((reason: unknown) => void) | undefined): void;
   onConnect(): void;
   onBytes(): void;
   /** Stops the clock, and takes the listener off the caller's signal. */
@@ -19,44 +27,42 @@ const CONNECT: Phase = { limit: 'connectMs', words: 'no connection' };
 const FIRST_BYTE: Phase = { limit: 'firstByteMs', words: 'no byte of an answer' };
 const IDLE: Phase = { limit: 'idleMs', words: 'no further byte' };
 
-/** Timers of the platform hold no more than 31 bits of milliseconds. */
-const LONGEST_SLEEP = 2 ** 31 - 1;
-const RELEASED = new Error('released');
+const LEFT = new Error('the reader has left');
 
 /** The limits of `timeouts` over one try, which begins now; the caller's signal is followed too. */
 export function deadlines(options: {
   readonly timeouts: Timeouts;
   readonly clock: Clock;
+  readonly alarm: Alarm;
   readonly signal: AbortSignal;
+  readonly exit?: Exit;
   /** The address, for the error. */
   readonly at: string;
   /** When the call began, by the monotonic clock; earlier tries belong to it. */
   readonly began: number;
-}): Deadlines {
-  const { timeouts, clock, at, began } = options;
-  const link = linked(options.signal);
+}): Watch {
+  const { timeouts, clock, alarm, signal, exit, at, began } = options;
   let phase = CONNECT;
   let since = clock.monotonic();
-  let sleep: { readonly until: number; readonly link: ReturnType<typeof linked> } | undefined;
+  let pending: { readonly until: number; readonly cancel: () => void } | undefined;
+  let stopped: { readonly reason: unknown } | undefined;
+  let listener: ((reason: unknown) => void) | undefined;
 
   const due = (): number => Math.min(since + timeouts[phase.limit], began + timeouts.totalMs);
 
-  /** One sleeper a call: it is woken early only when a limit falls due before it wakes. */
+  /** One alarm a try: it is set anew only when a limit falls due before it rings. */
   const arm = (): void => {
     const until = due();
-    if (until === Number.POSITIVE_INFINITY || (sleep !== undefined && sleep.until <= until)) return;
-    sleep?.link.abort(RELEASED);
-    const sleeper = { until, link: linked() };
-    sleep = sleeper;
-    const rest = Math.min(LONGEST_SLEEP, Math.max(0, until - clock.monotonic()));
-    clock.sleep(rest, { signal: sleeper.link.signal }).then(
-      () => {
-        sleep = undefined;
-        if (clock.monotonic() >= due()) link.abort(timeoutOf());
-        else arm();
-      },
-      () => undefined,
-    );
+    if (until === Number.POSITIVE_INFINITY) return;
+    if (pending !== undefined && pending.until <= until) return;
+    pending?.cancel();
+    pending = { until, cancel: alarm(Math.max(0, until - clock.monotonic()), ring) };
+  };
+
+  const ring = (): void => {
+    pending = undefined;
+    if (clock.monotonic() >= due()) stop(timeoutOf());
+    else arm();
   };
 
   const timeoutOf = (): Error => {
@@ -71,24 +77,47 @@ export function deadlines(options: {
     });
   };
 
+  const stop = (reason: unknown): void => {
+    release();
+    stopped = { reason };
+    listener?.(reason);
+  };
+  const onAbort = (): void => stop(signal.reason);
+  const onLeave = (): void => stop(LEFT);
+  const release = (): void => {
+    pending?.cancel();
+    pending = undefined;
+    signal.removeEventListener('abort', onAbort);
+    exit?.listen(undefined);
+  };
   const enter = (next: Phase): void => {
     phase = next;
     since = clock.monotonic();
     arm();
   };
 
-  arm();
+  if (signal.aborted) stopped = { reason: signal.reason };
+  else if (exit?.isTaken) stopped = { reason: LEFT };
+  else {
+    exit?.listen(onLeave);
+    signal.addEventListener('abort', onAbort, { once: true });
+    arm();
+  }
   return {
-    signal: link.signal,
-    onConnect: () => enter(FIRST_BYTE),
+    get stopped() {
+      return stopped;
+    },
+    listen(next) {
+      listener = next;
+      if (stopped !== undefined) next?.(stopped.reason);
+    },
+    onConnect: () => {
+      if (stopped === undefined) enter(FIRST_BYTE);
+    },
     onBytes: () => {
       if (phase === IDLE) since = clock.monotonic();
-      else enter(IDLE);
+      else if (stopped === undefined) enter(IDLE);
     },
-    release: () => {
-      sleep?.link.abort(RELEASED);
-      sleep = undefined;
-      link.release();
-    },
+    release,
   };
 }

@@ -1,4 +1,4 @@
-import { linked, untilAborted } from '@hexagent/agent-core/adapter';
+import type { Watch } from './deadlines.ts';
 import type { Transport, WireResponse } from './transport.ts';
 
 /** How long the rest of a finished answer may take before its connection is given up. */
@@ -7,74 +7,71 @@ const REST_MS = 1000;
 /** The transport over a `fetch`: the caller's own, or another runtime's. */
 export function fetchTransport(fetch: typeof globalThis.fetch): Transport {
   return {
-    async send({ url, method, headers, body }, { signal, onConnect, onBytes }) {
+    async send({ url, method, headers, body }, watch) {
       // How far a fetch is cannot be seen: its connecting counts as waiting for the first byte.
-      onConnect();
-      const link = linked(signal);
-      try {
-        const response = await untilAborted(
-          fetch(url, {
-            method,
-            headers,
-            signal: link.signal,
-            ...(body === undefined ? {} : { body }),
-          }),
-          signal,
-        );
-        return responseOf(response, { signal, onBytes, link });
-      } catch (error) {
-        link.abort(error);
-        link.release();
-        throw error;
-      }
+      watch.onConnect();
+      const controller = new AbortController();
+      // A fetch that does not look at its signal is left behind.
+      const stopped = new Promise<never>((_, reject) => {
+        watch.listen((reason) => {
+          reject(reason);
+          controller.abort(reason);
+        });
+      });
+      const { signal } = controller;
+      const init = { method, headers, signal, ...(body === undefined ? {} : { body }) };
+      const response = await Promise.race([fetch(url, init), stopped]);
+      return responseOf(response, watch, controller);
     },
     close() {},
   };
 }
 
-function responseOf(
-  response: Response,
-  from: {
-    readonly signal: AbortSignal;
-    readonly onBytes: () => void;
-    readonly link: ReturnType<typeof linked>;
-  },
-): WireResponse {
-  const { signal, onBytes, link } = from;
+function responseOf(response: Response, watch: Watch, controller: AbortController): WireResponse {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let isEnded = reader === undefined;
-  const leave = (): void => {
-    if (!isEnded) {
-      reader?.cancel().catch(() => undefined);
-      link.abort(new Error('the response is not read any further'));
-    }
-    link.release();
+  let giveUp: (reason: unknown) => void = () => undefined;
+  const left = new Promise<never>((_, reject) => {
+    giveUp = reject;
+  });
+  // It rejects also when no read is pending.
+  left.catch(() => undefined);
+
+  const close = (reason: unknown): void => {
+    giveUp(reason);
+    if (isEnded) return;
+    isEnded = true;
+    reader?.cancel().catch(() => undefined);
+    controller.abort(reason);
   };
+  watch.listen(close);
+
   return {
     status: response.status,
     headers: response.headers,
     async read() {
       for (;;) {
-        if (reader === undefined || isEnded) return undefined;
-        const { done, value } = await untilAborted(reader.read(), signal);
+        if (reader === undefined || isEnded) return watch.stopped ? left : undefined;
+        const { done, value } = await Promise.race([reader.read(), left]);
         isEnded = done;
-        if (!done) onBytes();
+        if (!done) watch.onBytes();
         const text = done ? decoder.decode() : decoder.decode(value, { stream: true });
         if (text !== '') return text;
       }
     },
     release() {
-      if (isEnded || reader === undefined) return leave();
+      watch.listen(undefined);
+      if (isEnded || reader === undefined) return;
       // Most servers end right after the last event: reading to the end keeps the connection.
-      const timer = setTimeout(leave, REST_MS);
+      const timer = setTimeout(() => close(undefined), REST_MS);
       const finish = ({ done }: { readonly done: boolean }): void => {
-        isEnded = done;
         clearTimeout(timer);
-        leave();
+        if (done) isEnded = true;
+        else close(undefined);
       };
       reader.read().then(finish, () => finish({ done: false }));
     },
-    close: leave,
+    close,
   };
 }

@@ -1,5 +1,6 @@
-import type { Agent, IncomingMessage } from 'node:http';
-import type { Exchange, Transport, WireRequest, WireResponse } from './transport.ts';
+import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
+import type { Watch } from './deadlines.ts';
+import type { Transport, WireRequest, WireResponse } from './transport.ts';
 
 /** Characters that are kept for a slow reader before the socket is told to wait. */
 const HIGH_WATER = 1 << 20;
@@ -9,6 +10,10 @@ const REST_MS = 1000;
 type Client = {
   readonly request: typeof import('node:http').request;
   readonly agent: Agent;
+  /** What is the same for every request to one address: it is parsed once. */
+  readonly target: RequestOptions;
+  /** The event of a socket after which it can be written to. */
+  readonly connected: 'connect' | 'secureConnect';
 };
 
 /**
@@ -16,73 +21,76 @@ type Client = {
  * request, so that other runtimes can import this package.
  */
 export function nodeTransport(): Transport {
+  const agents = new Map<string, Agent>();
   const clients = new Map<string, Promise<Client>>();
-  const clientFor = (protocol: string): Promise<Client> => {
-    const known = clients.get(protocol);
+  const clientFor = (url: string): Promise<Client> => {
+    const known = clients.get(url);
     if (known !== undefined) return known;
-    const client = open(protocol);
-    clients.set(protocol, client);
+    const client = open(url, agents);
+    clients.set(url, client);
     return client;
   };
   return {
-    async send(request, exchange) {
-      const client = await clientFor(new URL(request.url).protocol);
+    async send(request, watch) {
+      const client = await clientFor(request.url);
       try {
-        return await attempt(client, request, exchange);
+        return await attempt(client, request, watch);
       } catch (error) {
         // The server closed a kept connection just as it was used: nothing was wrong with the request.
-        if (!isStale(error) || exchange.signal.aborted) throw error;
-        return attempt(client, request, exchange);
+        if (!isStale(error) || watch.stopped !== undefined) throw error;
+        return attempt(client, request, watch);
       }
     },
     close() {
-      for (const client of clients.values()) void client.then(({ agent }) => agent.destroy());
-      clients.clear();
+      for (const agent of agents.values()) agent.destroy();
     },
   };
 }
 
-async function open(protocol: string): Promise<Client> {
-  const module = protocol === 'https:' ? await import('node:https') : await import('node:http');
+async function open(url: string, agents: Map<string, Agent>): Promise<Client> {
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const isSecure = protocol === 'https:';
+  const module = isSecure ? await import('node:https') : await import('node:http');
+  const agent = agents.get(protocol) ?? new module.Agent({ keepAlive: true, scheduling: 'lifo' });
+  agents.set(protocol, agent);
   return {
     request: module.request,
-    agent: new module.Agent({ keepAlive: true, scheduling: 'lifo' }),
+    agent,
+    target: {
+      protocol,
+      // An address of IPv6 stands in brackets in a URL only.
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      path: pathname,
+      ...(port === '' ? {} : { port }),
+    },
+    connected: isSecure ? 'secureConnect' : 'connect',
   };
 }
 
-function attempt(client: Client, wire: WireRequest, exchange: Exchange): Promise<WireResponse> {
-  const { signal, onConnect, onBytes } = exchange;
+function attempt(client: Client, wire: WireRequest, watch: Watch): Promise<WireResponse> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
     const { method, headers, body } = wire;
-    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
-    const request = client.request(wire.url, {
+    const request = client.request({
+      ...client.target,
       method,
-      headers: { ...headers, ...length },
       agent: client.agent,
+      headers:
+        body === undefined ? headers : { ...headers, 'content-length': Buffer.byteLength(body) },
     });
-    const stop = (): void => {
-      request.destroy();
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', stop, { once: true });
     request.on('socket', (socket) => {
-      if (!socket.connecting) onConnect();
-      else socket.once(wire.url.startsWith('https:') ? 'secureConnect' : 'connect', onConnect);
+      if (!socket.connecting) watch.onConnect();
+      else socket.once(client.connected, () => watch.onConnect());
     });
-    request.on('response', (response) => {
-      signal.removeEventListener('abort', stop);
-      resolve(responseOf(response, { signal, onBytes }));
-    });
+    request.on('response', (response) => resolve(responseOf(response, watch)));
     request.on('error', (error) => {
-      signal.removeEventListener('abort', stop);
       if (request.reusedSocket) Object.assign(error, { [REUSED]: true });
       reject(error);
     });
     request.end(body);
+    watch.listen((reason) => {
+      reject(reason);
+      request.destroy();
+    });
   });
 }
 
@@ -94,10 +102,7 @@ function isStale(error: unknown): boolean {
   );
 }
 
-function responseOf(
-  response: IncomingMessage,
-  { signal, onBytes }: Pick<Exchange, 'signal' | 'onBytes'>,
-): WireResponse {
+function responseOf(response: IncomingMessage, watch: Watch): WireResponse {
   let text = '';
   let isEnded = false;
   let failure: { readonly error: unknown } | undefined;
@@ -108,32 +113,29 @@ function responseOf(
     wake = undefined;
   };
   const onData = (piece: string): void => {
-    onBytes();
+    watch.onBytes();
     text += piece;
     if (text.length > HIGH_WATER) response.pause();
     stir();
   };
-  const onStop = (): void => {
-    fail(signal.reason);
-    response.destroy();
-  };
-  const settle = (): void => {
-    signal.removeEventListener('abort', onStop);
-    stir();
-  };
   const fail = (error: unknown): void => {
     failure ??= { error };
-    settle();
+    stir();
+  };
+  const close = (reason: unknown): void => {
+    // What is still here is not wanted any more.
+    text = '';
+    fail(reason);
+    response.destroy();
   };
   response.setEncoding('utf8');
   response.on('data', onData);
   response.on('end', () => {
     isEnded = true;
-    settle();
+    stir();
   });
   response.on('error', fail);
-  signal.addEventListener('abort', onStop, { once: true });
-  if (signal.aborted) onStop();
+  watch.listen(close);
 
   return {
     status: response.statusCode ?? 0,
@@ -149,7 +151,6 @@ function responseOf(
           wake = resolve;
         });
       }
-      if (signal.aborted) throw signal.reason;
       if (text !== '') {
         const taken = text;
         text = '';
@@ -160,17 +161,14 @@ function responseOf(
       return undefined;
     },
     release() {
-      signal.removeEventListener('abort', onStop);
-      response.off('data', onData);
+      watch.listen(undefined);
       if (isEnded) return;
+      response.off('data', onData);
       const timer = setTimeout(() => response.destroy(), REST_MS);
       timer.unref();
       response.once('close', () => clearTimeout(timer));
       response.resume();
     },
-    close() {
-      signal.removeEventListener('abort', onStop);
-      response.destroy();
-    },
+    close,
   };
 }

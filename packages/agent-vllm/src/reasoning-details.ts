@@ -13,7 +13,8 @@ export function reasoningDetails(provider: string): {
       for (const piece of value) {
         if (!isJsonObject(piece)) continue;
         const last = details.at(-1);
-        if (last !== undefined && isSame(last, piece)) details[details.length - 1] = joined(last, piece);
+        if (last !== undefined && isSame(last, piece))
+          details[details.length - 1] = joined(last, piece);
         else details.push(piece);
       }
     },

@@ -1,5 +1,7 @@
 import { type ErrorContext, retrying } from '@hexagent/agent-core/adapter';
-import { type Deadlines, deadlines } from './deadlines.ts';
+import { alarmOf } from './alarm.ts';
+import { deadlines, type Watch } from './deadlines.ts';
+import type { Exit } from './exit.ts';
 import { fetchTransport } from './fetch-transport.ts';
 import { nodeTransport } from './node-transport.ts';
 import { brokenAnswer, connectionError, responseError, VLLM_HINTS } from './server-error.ts';
@@ -30,11 +32,13 @@ export interface ServerConnection {
 
 export type OpenOptions<T> = {
   readonly signal: AbortSignal;
-  readonly read: (response: WireResponse, watch: Deadlines) => Promise<T>;
+  readonly exit?: Exit;
+  readonly read: (response: WireResponse, watch: Watch) => Promise<T>;
 };
 
 export function serverConnection(settings: Settings): ServerConnection {
   const { clock, random, retries, secrets, timeouts } = settings;
+  const alarm = alarmOf(clock);
   const transport = settings.fetch ? fetchTransport(settings.fetch) : nodeTransport();
 
   const errorContext = (at: string): ErrorContext => ({
@@ -44,13 +48,13 @@ export function serverConnection(settings: Settings): ServerConnection {
     now: clock.now(),
   });
 
-  const send = async (call: Call, watch: Deadlines): Promise<WireResponse> => {
+  const send = async (call: Call, watch: Watch): Promise<WireResponse> => {
     const context = errorContext(call.url);
     let response: WireResponse;
     try {
       response = await transport.send(wireRequest(call, settings.headers), watch);
     } catch (error) {
-      watch.signal.throwIfAborted();
+      if (watch.stopped !== undefined) throw watch.stopped.reason;
       throw connectionError(error, context);
     }
     if (response.status >= 200 && response.status < 300) return response;
@@ -58,16 +62,24 @@ export function serverConnection(settings: Settings): ServerConnection {
   };
 
   const connection: ServerConnection = {
-    open: (call, { signal, read }) => {
+    open: (call, { signal, exit, read }) => {
       const began = clock.monotonic();
       const attempt = async () => {
-        const watch = deadlines({ timeouts, clock, signal, at: call.url, began });
+        const watch = deadlines({
+          timeouts,
+          clock,
+          alarm,
+          signal,
+          at: call.url,
+          began,
+          ...(exit === undefined ? {} : { exit }),
+        });
         let response: WireResponse | undefined;
         try {
           response = await send(call, watch);
           return await read(response, watch);
         } catch (error) {
-          response?.close();
+          response?.close(error);
           watch.release();
           throw error;
         }

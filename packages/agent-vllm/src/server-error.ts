@@ -44,7 +44,7 @@ export async function responseError(
     body += text;
     if (body.length > LONGEST) break;
   }
-  response.close();
+  response.close(undefined);
   const { status, headers } = response;
   if (status !== 404) return httpError({ status, headers, body }, context);
   const mend = /model/i.test(body) && !/<html/i.test(body) ? NOT_FOUND_MODEL : NOT_FOUND_PATH;
@@ -70,7 +70,8 @@ export function brokenAnswer(error: unknown, { at, secrets }: ErrorContext): Age
 }
 
 /** Codes of the platform after which the same request cannot work. */
-const HOPELESS = /^(ENOTFOUND|ERR_INVALID_URL|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|EPROTO)/;
+const HOPELESS =
+  /^(ENOTFOUND|ERR_INVALID_URL|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|EPROTO)/;
 
 /** The error of a connection that could not be made or broke. An `AgentError` is left as it is. */
 export function connectionError(error: unknown, context: ErrorContext): AgentError {

@@ -1,4 +1,5 @@
 import type { HeaderReader } from '@hexagent/agent-core/adapter';
+import type { Watch } from './deadlines.ts';
 
 export type WireRequest = {
   readonly method: 'GET' | 'POST';
@@ -15,21 +16,16 @@ export interface WireResponse {
   read(): Promise<string | undefined>;
   /** The answer is complete: lets the connection be used again. */
   release(): void;
-  /** Gives the connection up. */
-  close(): void;
+  /** Gives the connection up. A read that is pending rejects with the reason. */
+  close(reason: unknown): void;
 }
 
-export type Exchange = {
-  /** Rejects what is open with its reason, and gives the connection up. */
-  readonly signal: AbortSignal;
-  readonly onConnect: () => void;
-  /** Some bytes have come. */
-  readonly onBytes: () => void;
-};
-
-/** The way to a server. Rejects with what the platform throws; the caller classifies it. */
+/**
+ * The way to a server. Rejects with what the platform throws, and with the reason of the watch once
+ * it is stopped; then the connection is given up. The caller classifies.
+ */
 export interface Transport {
-  send(request: WireRequest, exchange: Exchange): Promise<WireResponse>;
+  send(request: WireRequest, watch: Watch): Promise<WireResponse>;
   /** Closes idle connections. */
   close(): void;
 }

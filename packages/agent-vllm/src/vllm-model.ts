@@ -8,6 +8,7 @@ import {
 import { answerBatches, type OpenAnswer, openAnswer } from './chat-answer.ts';
 import { chatRequests } from './chat-request.ts';
 import { chatStream } from './chat-stream.ts';
+import type { Exit } from './exit.ts';
 import { serverConnection } from './server-connection.ts';
 import { noModelServed, servedModels } from './server-models.ts';
 import { settingsOf, type VllmOptions } from './vllm-options.ts';
@@ -46,10 +47,7 @@ export function vllmModel(options: VllmOptions): VllmModel {
     firstServed = models[0]?.id;
   };
 
-  const modelFor = async (
-    selection: ModelSelection | undefined,
-    stop: Stop,
-  ): Promise<string> => {
+  const modelFor = async (selection: ModelSelection | undefined, stop: Stop): Promise<string> => {
     refuseForeign(selection, profile.name);
     const named = selection?.model ?? settings.model ?? firstServed;
     if (named !== undefined) return named;
@@ -78,14 +76,15 @@ export function vllmModel(options: VllmOptions): VllmModel {
     },
 
     stream(request, { signal }) {
-      const open = async (stop: AbortSignal): Promise<OpenAnswer> => {
-        const model = await modelFor(request.selection, { signal: stop });
+      const open = async (exit: Exit): Promise<OpenAnswer> => {
+        const model = await modelFor(request.selection, { signal });
         const { body, toName } = requests.chat(request, model);
         const { requestId } = request;
         return connection.open(
           { method: 'POST', url: chatUrl, accept, body, requestId },
           {
-            signal: stop,
+            signal,
+            exit,
             read: (response, watch) => {
               const context = connection.errorContext(chatUrl);
               const stream = chatStream({ ...context, model, provider: profile.name, toName });

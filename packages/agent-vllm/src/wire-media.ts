@@ -11,8 +11,7 @@ export function mediaContent({ mediaType, source }: MediaPart): JsonObject {
       mend: 'Read the blob and send it inline, or by an address that the model server reaches.',
     });
   }
-  const url =
-    source.kind === 'url' ? source.url : `data:${mediaType};base64,${source.base64}`;
+  const url = source.kind === 'url' ? source.url : `data:${mediaType};base64,${source.base64}`;
   const [family = '', format = ''] = mediaType.split('/');
   if (family === 'image') return { type: 'image_url', image_url: { url } };
   if (family === 'video') return { type: 'video_url', video_url: { url } };
@@ -20,7 +19,10 @@ export function mediaContent({ mediaType, source }: MediaPart): JsonObject {
     if (source.kind === 'url') return { type: 'audio_url', audio_url: { url } };
     return {
       type: 'input_audio',
-      input_audio: { data: source.base64, format: format === 'mpeg' ? 'mp3' : format.replace(/^x-/, '') },
+      input_audio: {
+        data: source.base64,
+        format: format === 'mpeg' ? 'mp3' : format.replace(/^x-/, ''),
+      },
     };
   }
   throw modelRequestInvalid({

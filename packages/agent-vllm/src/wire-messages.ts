@@ -1,11 +1,6 @@
 import type { Message, Part } from '@hexagent/agent-core';
-import {
-  type JsonObject,
-  type JsonValue,
-  shortHash,
-  wireName,
-} from '@hexagent/agent-core/adapter';
 import { textOf } from '@hexagent/agent-core';
+import { type JsonObject, type JsonValue, shortHash, wireName } from '@hexagent/agent-core/adapter';
 import type { ServerProfile } from './server-profile.ts';
 import { mediaContent } from './wire-media.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { chatRequests } from '../src/chat-request.ts';
 import { type ProfileChoice, SERVER_PROFILES } from '../src/server-profile.ts';
 import { settingsOf, type VllmOptions } from '../src/vllm-options.ts';
-import { request, said, SEARCH } from './requests.ts';
+import { request, SEARCH, said } from './requests.ts';
 
 type Request = Parameters<typeof request>[0];
 
@@ -15,7 +15,11 @@ function body(differences: Request = {}, options: Partial<VllmOptions> = {}) {
 const WRITE = { ...SEARCH, name: 'workspace.write' };
 const OUTPUT = { name: 'the answer', schema: { type: 'object' } } as const;
 
-const assistant = (...parts: readonly Part[]): Message => ({ role: 'assistant', parts, origin: 'model' });
+const assistant = (...parts: readonly Part[]): Message => ({
+  role: 'assistant',
+  parts,
+  origin: 'model',
+});
 const results = (...parts: readonly Part[]): Message => ({ role: 'tool', parts, origin: 'tool' });
 const calling = (callId: string, providerCallId?: string): Part => ({
   type: 'tool-call',
@@ -139,12 +143,16 @@ describe('C35: a schema does not keep the model from calling tools', () => {
 
   test('it is sent on the final turn, without tools or without a choice of them', () => {
     expect(body({ output: OUTPUT }).response_format).toEqual(format);
-    expect(body({ tools: [SEARCH], toolChoice: 'none', output: OUTPUT }).response_format).toEqual(format);
+    expect(body({ tools: [SEARCH], toolChoice: 'none', output: OUTPUT }).response_format).toEqual(
+      format,
+    );
   });
 
   test('a server that takes both gets both; one that takes none is not asked', () => {
     const both: ProfileChoice = { base: 'openai-compatible', structuredOutput: 'with-tools' };
-    expect(body({ tools: [SEARCH], output: OUTPUT }, { profile: both }).response_format).toEqual(format);
+    expect(body({ tools: [SEARCH], output: OUTPUT }, { profile: both }).response_format).toEqual(
+      format,
+    );
     const none: ProfileChoice = { base: 'openai-compatible', structuredOutput: 'none' };
     expect(() => body({ output: OUTPUT }, { profile: none })).toThrow('takes none');
   });
@@ -269,13 +277,19 @@ describe('messages', () => {
   });
 
   test('media that has no place is refused with the mend', () => {
-    const user = (part: Part): readonly Message[] => [{ role: 'user', parts: [part], origin: 'user' }];
+    const user = (part: Part): readonly Message[] => [
+      { role: 'user', parts: [part], origin: 'user' },
+    ];
     const document: Part = {
       type: 'media',
       mediaType: 'application/pdf',
       source: { kind: 'inline', base64: 'QUJD' },
     };
-    const blob: Part = { type: 'media', mediaType: 'image/png', source: { kind: 'blob', ref: 'b1' } };
+    const blob: Part = {
+      type: 'media',
+      mediaType: 'image/png',
+      source: { kind: 'blob', ref: 'b1' },
+    };
     expect(() => messages(user(document))).toThrow('application/pdf');
     expect(() => messages(user(blob))).toThrow('blob "b1"');
     expect(messages([assistant({ type: 'text', text: 'A' }, document)])[0].content).toBe(
@@ -321,9 +335,17 @@ describe('messages', () => {
     expect(messages([turn], 'openai-compatible')[0]).toEqual({ role: 'assistant', content: 'ok' });
     expect(messages([turn], 'openrouter')[0]).toEqual({ role: 'assistant', content: 'ok' });
     const value = [{ type: 'reasoning.text', text: 'hm', signature: 's' }];
-    const routed = assistant({ type: 'reasoning', text: 'hm', provider: { provider: 'openrouter', value } });
+    const routed = assistant({
+      type: 'reasoning',
+      text: 'hm',
+      provider: { provider: 'openrouter', value },
+    });
     expect(messages([routed], 'openrouter')[0]).toMatchObject({ reasoning_details: value });
-    const odd = assistant({ type: 'reasoning', text: 'hm', provider: { provider: 'openrouter', value: 's' } });
+    const odd = assistant({
+      type: 'reasoning',
+      text: 'hm',
+      provider: { provider: 'openrouter', value: 's' },
+    });
     expect(messages([odd], 'openrouter')[0]).toEqual({ role: 'assistant', content: '' });
   });
 

@@ -1,16 +1,22 @@
+import { systemClock } from '@hexagent/agent-core/adapter';
 import { fakeClock } from '@hexagent/agent-core/testing';
 import { describe, expect, test } from 'vitest';
-import { type Deadlines, deadlines } from '../src/deadlines.ts';
+import { alarmOf } from '../src/alarm.ts';
+import { deadlines, type Watch } from '../src/deadlines.ts';
 import { DEFAULT_TIMEOUTS, type Timeouts } from '../src/vllm-options.ts';
 
 const HOUR = 3_600_000;
 
-function watch(timeouts: Partial<Timeouts>, more: { readonly began?: number; readonly signal?: AbortSignal } = {}) {
+function watch(
+  timeouts: Partial<Timeouts>,
+  more: { readonly began?: number; readonly signal?: AbortSignal } = {},
+) {
   const clock = fakeClock();
   const { signal = new AbortController().signal, began = clock.monotonic() } = more;
-  const watched: Deadlines = deadlines({
+  const watched: Watch = deadlines({
     timeouts: { ...DEFAULT_TIMEOUTS, ...timeouts },
     clock,
+    alarm: alarmOf(clock),
     signal,
     at: 'http://m',
     began,
@@ -18,15 +24,15 @@ function watch(timeouts: Partial<Timeouts>, more: { readonly began?: number; rea
   return { clock, watched };
 }
 
-const message = ({ signal }: Deadlines): string => String(signal.reason);
+const message = ({ stopped }: Watch): string => String(stopped?.reason);
 
 test('a connection that does not stand in time', async () => {
   const { clock, watched } = watch({ connectMs: 3000 });
   await clock.advance(2999);
-  expect(watched.signal.aborted).toBe(false);
+  expect(watched.stopped).toBeUndefined();
   await clock.advance(1);
   expect(message(watched)).toContain('http://m: no connection within 3000 ms');
-  expect(watched.signal.reason).toMatchObject({ code: 'MODEL_TIMEOUT', retryable: true });
+  expect(watched.stopped?.reason).toMatchObject({ code: 'MODEL_TIMEOUT', retryable: true });
 });
 
 test('each phase has its own limit, also a shorter one than the phase before', async () => {
@@ -38,7 +44,7 @@ test('each phase has its own limit, also a shorter one than the phase before', a
   await clock.advance(99);
   watched.onBytes();
   await clock.advance(99);
-  expect(watched.signal.aborted).toBe(false);
+  expect(watched.stopped).toBeUndefined();
   await clock.advance(1);
   expect(message(watched)).toContain('no further byte within 100 ms');
 });
@@ -47,19 +53,19 @@ test('the time for the whole call counts from its first try, and is not tried ag
   const { clock, watched } = watch({ totalMs: 1000 }, { began: -400 });
   await clock.advance(600);
   expect(message(watched)).toContain('no complete answer within 1000 ms');
-  expect(watched.signal.reason).toMatchObject({ retryable: false });
+  expect(watched.stopped?.reason).toMatchObject({ retryable: false });
 });
 
 test('without limits nothing is waited for; very long ones are no problem', async () => {
   const off = Number.POSITIVE_INFINITY;
   const free = watch({ connectMs: off, firstByteMs: off, idleMs: off });
   await free.clock.advance(1000 * HOUR);
-  expect(free.watched.signal.aborted).toBe(false);
+  expect(free.watched.stopped).toBeUndefined();
   const long = watch({ connectMs: 2000 * HOUR });
   await long.clock.advance(1999 * HOUR);
-  expect(long.watched.signal.aborted).toBe(false);
+  expect(long.watched.stopped).toBeUndefined();
   await long.clock.advance(HOUR);
-  expect(long.watched.signal.aborted).toBe(true);
+  expect(long.watched.stopped).toBeDefined();
 });
 
 describe('released', () => {
@@ -67,7 +73,7 @@ describe('released', () => {
     const { clock, watched } = watch({ connectMs: 10 });
     watched.release();
     await clock.advance(HOUR);
-    expect(watched.signal.aborted).toBe(false);
+    expect(watched.stopped).toBeUndefined();
   });
 
   test('the caller is not followed any more', () => {
@@ -75,7 +81,7 @@ describe('released', () => {
     const { watched } = watch({}, { signal: caller.signal });
     watched.release();
     caller.abort(new Error('late'));
-    expect(watched.signal.aborted).toBe(false);
+    expect(watched.stopped).toBeUndefined();
   });
 });
 
@@ -84,5 +90,40 @@ test('the caller is followed, with its reason', () => {
   const { watched } = watch({}, { signal: caller.signal });
   const reason = new Error('enough');
   caller.abort(reason);
-  expect(watched.signal.reason).toBe(reason);
+  expect(watched.stopped?.reason).toBe(reason);
+});
+
+test('who listens is told once, also when it is too late', () => {
+  const caller = new AbortController();
+  const { watched } = watch({}, { signal: caller.signal });
+  const told: unknown[] = [];
+  watched.listen((reason) => told.push(['first', reason]));
+  watched.listen((reason) => told.push(['second', reason]));
+  caller.abort('enough');
+  watched.listen((reason) => told.push(['third', reason]));
+  watched.listen(undefined);
+  expect(told).toEqual([
+    ['second', 'enough'],
+    ['third', 'enough'],
+  ]);
+  watched.onConnect();
+  watched.onBytes();
+});
+
+test('a signal that is aborted before is a stop from the start', () => {
+  const caller = new AbortController();
+  caller.abort('early');
+  expect(watch({}, { signal: caller.signal }).watched.stopped).toEqual({ reason: 'early' });
+});
+
+test("the platform's clock rings by a timer that can be cancelled", async () => {
+  const alarm = alarmOf(systemClock);
+  let isCancelledRung = false;
+  alarm(0, () => {
+    isCancelledRung = true;
+  })();
+  await new Promise<void>((resolve) => {
+    alarm(1, resolve);
+  });
+  expect(isCancelledRung).toBe(false);
 });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { overflowOf } from '@hexagent/agent-core/adapter';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { vllmModel, type VllmOptions } from '../src/index.ts';
+import { type VllmOptions, vllmModel } from '../src/index.ts';
 import { chunk, ROLE, textAnswer } from './fixtures/frames.ts';
 import { type LoopbackServer, loopbackServer, status, streamed } from './loopback-server.ts';
 import { collected, failure, never, pausing, request } from './requests.ts';
@@ -37,7 +37,9 @@ test('a server that is down: the error names the address and the mend, after two
   await once(closed, 'close');
   const baseUrl = `http://127.0.0.1:${port}/v1`;
   for (const fetch of [undefined, globalThis.fetch]) {
-    expect(await failing({ baseUrl, clock, ...(fetch === undefined ? {} : { fetch }) })).toMatchObject({
+    expect(
+      await failing({ baseUrl, clock, ...(fetch === undefined ? {} : { fetch }) }),
+    ).toMatchObject({
       code: 'MODEL_UNREACHABLE',
       retryable: true,
       message: expect.stringMatching(new RegExp(`${baseUrl}/chat/completions.*ECONNREFUSED`)),
@@ -91,7 +93,9 @@ test('a wrong address that answers with a page', async () => {
 
 test('a model that the server does not have', async () => {
   const message = 'The model `m` does not exist.';
-  server.reply(status(404, { error: { message, type: 'NotFoundError', param: 'model', code: 404 } }));
+  server.reply(
+    status(404, { error: { message, type: 'NotFoundError', param: 'model', code: 404 } }),
+  );
   expect(await failing()).toMatchObject({
     code: 'MODEL_NOT_FOUND',
     message: expect.stringContaining(message),
@@ -127,7 +131,9 @@ test('vLLM started without a tool parser is mended by its own flags', async () =
 test('an overflow is not tried again, and carries its numbers', async () => {
   const message =
     "This model's maximum context length is 4096 tokens. However, you requested 100 output tokens and your prompt contains 4000 input tokens, for a total of 4100 tokens.";
-  server.reply(status(400, { error: { message, type: 'BadRequestError', param: 'input_tokens', code: 400 } }));
+  server.reply(
+    status(400, { error: { message, type: 'BadRequestError', param: 'input_tokens', code: 400 } }),
+  );
   const error = await failing();
   expect(error).toMatchObject({ code: 'MODEL_CONTEXT_OVERFLOW', retryable: false });
   expect(overflowOf(error)).toMatchObject({ window: 4096, inputTokens: 4000, outputTokens: 100 });

@@ -1,5 +1,5 @@
-import type { Clock } from '@hexagent/agent-core/adapter';
 import type { Message, ModelEvent, ModelRequest } from '@hexagent/agent-core';
+import type { Clock } from '@hexagent/agent-core/adapter';
 
 /** A message of one text. */
 export function said(role: Message['role'], text: string): Message {
@@ -65,8 +65,10 @@ export function pausing(): { readonly clock: Clock; readonly pauses: readonly nu
     monotonic: () => 0,
     sleep: (ms, { signal }) =>
       new Promise((resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-        if (ms >= 10_000) return;
+        if (ms >= 10_000) {
+          signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+          return;
+        }
         pauses.push(ms);
         resolve();
       }),

@@ -43,7 +43,7 @@ function replyOf(answer: ScriptedAnswer): Reply {
   if (answer.kind === 'echo') return echo;
   return (response, received) => {
     const pieces = piecesOf(answer, received.body);
-    const next = answer.then ?? 'finish';
+    const next = answer.ending ?? 'finish';
     if (next === 'silence') return stalled(...pieces)(response, received);
     if (next === 'reset') return reset(...pieces)(response, received);
     if (next === 'end') return streamed(...pieces)(response, received);
@@ -66,15 +66,17 @@ const echo: Reply = async (response, { body }) => {
 };
 
 function piecesOf(answer: StreamAnswer, body: JsonObject): readonly string[] {
-  const { reasoning, text = [], calls: scripted = [], then } = answer;
+  const { reasoning, text = [], calls: scripted = [], ending } = answer;
   const isEmpty = reasoning === undefined && text.length === 0 && scripted.length === 0;
-  if (isEmpty && then !== undefined) return [];
+  if (isEmpty && ending !== undefined) return [];
   return [
     ROLE,
     ...(reasoning === undefined ? [] : [chunk({ reasoning })]),
     ...text.map((content) => chunk({ content })),
     ...scripted.flatMap(({ tool, arguments: args }, index) => [
-      chunk(calls(call({ index, id: `call_${index}`, name: nameOf(body['tools'], tool), args: '' }))),
+      chunk(
+        calls(call({ index, id: `call_${index}`, name: nameOf(body['tools'], tool), args: '' })),
+      ),
       ...(args.match(/.{1,3}/gs) ?? []).map((piece) => chunk(calls(call({ index, args: piece })))),
     ]),
   ];

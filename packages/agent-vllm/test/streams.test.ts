@@ -1,5 +1,5 @@
 import type { ModelEvent } from '@hexagent/agent-core';
-import { addUsage, type AgentError, totalTokens } from '@hexagent/agent-core';
+import { type AgentError, addUsage, totalTokens } from '@hexagent/agent-core';
 import { describe, expect, test } from 'vitest';
 import { chatStream } from '../src/chat-stream.ts';
 import { STREAMS } from './fixtures/streams.ts';
@@ -70,7 +70,8 @@ describe.each(STREAMS)('$name: $quirk', ({ sse, reads }) => {
     const size = new TextEncoder().encode(sse).length;
     for (let cut = 1; cut < size; cut += 1) {
       const { events, failure } = read(sse, cut);
-      if (JSON.stringify([events, failure]) === JSON.stringify([whole.events, whole.failure])) continue;
+      if (JSON.stringify([events, failure]) === JSON.stringify([whole.events, whole.failure]))
+        continue;
       expect({ cut, events, failure }).toEqual({ cut, ...whole });
     }
   });

@@ -1,6 +1,6 @@
 import { fakeClock } from '@hexagent/agent-core/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { vllmModel, type VllmOptions } from '../src/index.ts';
+import { type VllmOptions, vllmModel } from '../src/index.ts';
 import { chunk, DONE, ROLE, textAnswer } from './fixtures/frames.ts';
 import {
   beginStream,
@@ -126,6 +126,44 @@ describe.each(transports)('$name', ({ options }) => {
     expect((await collected(one.stream(request(), never))).at(-1)?.type).toBe('finish');
   });
 
+  test('a reader that is slower than the server gets everything', async () => {
+    const piece = chunk({ content: 'x'.repeat(10_000) });
+    server.reply(streamed(ROLE, piece.repeat(400), chunk({}, 'stop'), DONE));
+    let length = 0;
+    for await (const batch of model().stream(request(), never)) {
+      for (const event of batch) if (event.type === 'text') length += event.text.length;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(length).toBe(4_000_000);
+  });
+
+  test('an answer whose connection stays open after [DONE] is whole all the same', async () => {
+    server.reply(stalled(...textAnswer('ok')));
+    const events = await collected(model().stream(request(), never));
+    expect(events.at(-1)?.type).toBe('finish');
+    expect(await server.received[0]?.ended).toBe('broken');
+  });
+
+  test('a server that asks for a long wait is not waited for', async () => {
+    server.reply(status(429, {}, { 'retry-after': '70' }));
+    const error = await failure(collected(model().stream(request(), never)));
+    expect(error).toMatchObject({ code: 'MODEL_RATE_LIMITED', retryAfterMs: 70_000 });
+    expect(server.received).toHaveLength(1);
+  });
+
+  test('leaving in a pause between two tries lets the reader go at once', async () => {
+    const clock = fakeClock();
+    server.reply(status(429, {}, { 'retry-after': '30' }));
+    const stream = model({ clock }).stream(request(), never)[Symbol.asyncIterator]();
+    const pending = stream.next();
+    await server.requests(1);
+    await server.received[0]?.ended;
+    await stream.return?.();
+    expect(await pending).toEqual({ done: true, value: undefined });
+    await clock.advance(30_000);
+    expect(server.received).toHaveLength(1);
+  });
+
   test('leaving early frees the connection', async () => {
     server.reply(stalled(ROLE, chunk({ content: 'a' })));
     for await (const batch of model().stream(request(), never)) {
@@ -146,33 +184,36 @@ describe.each(transports)('$name', ({ options }) => {
       { limit: 'totalMs', reply: stalled(ROLE, chunk({ content: 'a' })), seen: 1 },
     ];
 
-    test.each(cases)('$limit ends a silent stream and closes it', async ({ limit, reply, seen }) => {
-      const clock = fakeClock();
-      server.reply(reply);
-      const events: unknown[] = [];
-      const one = model({ clock, retries: 0, timeouts: { [limit]: 5000 } });
-      const answer = failure(
-        (async () => {
-          for await (const batch of one.stream(request(), never)) events.push(...batch);
-        })(),
-      );
-      await server.requests(1);
-      let isSettled = false;
-      void answer.then(() => {
-        isSettled = true;
-      });
-      await until(
-        () => isSettled,
-        () => clock.advance(events.length < seen ? 0 : 1000),
-      );
-      expect(await answer).toMatchObject({
-        code: 'MODEL_TIMEOUT',
-        message: expect.stringContaining('within 5000 ms'),
-        mend: expect.stringContaining(`timeouts.${limit}`),
-        retryable: limit !== 'totalMs',
-      });
-      expect(await server.received[0]?.ended).toBe('broken');
-    });
+    test.each(cases)(
+      '$limit ends a silent stream and closes it',
+      async ({ limit, reply, seen }) => {
+        const clock = fakeClock();
+        server.reply(reply);
+        const events: unknown[] = [];
+        const one = model({ clock, retries: 0, timeouts: { [limit]: 5000 } });
+        const answer = failure(
+          (async () => {
+            for await (const batch of one.stream(request(), never)) events.push(...batch);
+          })(),
+        );
+        await server.requests(1);
+        let isSettled = false;
+        void answer.then(() => {
+          isSettled = true;
+        });
+        await until(
+          () => isSettled,
+          () => clock.advance(events.length < seen ? 0 : 1000),
+        );
+        expect(await answer).toMatchObject({
+          code: 'MODEL_TIMEOUT',
+          message: expect.stringContaining('within 5000 ms'),
+          mend: expect.stringContaining(`timeouts.${limit}`),
+          retryable: limit !== 'totalMs',
+        });
+        expect(await server.received[0]?.ended).toBe('broken');
+      },
+    );
 
     test('comments are life', async () => {
       const clock = fakeClock();

@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { vllmModel, type VllmOptions } from '../src/index.ts';
+import { type VllmOptions, vllmModel } from '../src/index.ts';
 import { call, calls, chunk, DONE, ROLE, textAnswer, USAGE } from './fixtures/frames.ts';
-import { type LoopbackServer, loopbackServer, stalled, status, streamed } from './loopback-server.ts';
+import {
+  type LoopbackServer,
+  loopbackServer,
+  stalled,
+  status,
+  streamed,
+} from './loopback-server.ts';
 import { collected, failure, never, pausing, request, SEARCH } from './requests.ts';
 
 let server: LoopbackServer;
@@ -53,7 +59,9 @@ describe('the model', () => {
     server.otherwise(streamed(...textAnswer('a')));
     const one = model({ model: 'ours' });
     await collected(one.stream(request(), never));
-    await collected(one.stream(request({ selection: { provider: 'vllm', model: 'theirs' } }), never));
+    await collected(
+      one.stream(request({ selection: { provider: 'vllm', model: 'theirs' } }), never),
+    );
     expect(server.received.map(({ body }) => body['model'])).toEqual(['ours', 'theirs']);
   });
 
@@ -108,7 +116,10 @@ test('capabilities follow the options and the profile', () => {
 
 describe('countTokens', () => {
   test('asks /tokenize beside /v1, with tools and template, and learns the window', async () => {
-    server.reply(status(200, { count: 42, max_model_len: 512, tokens: [] }), status(200, { count: 7 }));
+    server.reply(
+      status(200, { count: 42, max_model_len: 512, tokens: [] }),
+      status(200, { count: 7 }),
+    );
     const one = model({ model: 'm', chatTemplateKwargs: { enable_thinking: false } });
     expect(await one.countTokens?.(request({ tools: [SEARCH] }), never)).toBe(42);
     expect(await one.countTokens?.(request(), never)).toBe(7);
@@ -160,7 +171,11 @@ describe('a whole answer instead of a stream', () => {
           content: 'Well.',
           reasoning_content: 'hm',
           tool_calls: [
-            { id: 'c1', type: 'function', function: { name: 'workspace_search', arguments: '{"q":"x"}' } },
+            {
+              id: 'c1',
+              type: 'function',
+              function: { name: 'workspace_search', arguments: '{"q":"x"}' },
+            },
           ],
         },
       },
@@ -200,7 +215,9 @@ describe('a whole answer instead of a stream', () => {
       status(200, textAnswer('late').join(''), { 'content-type': 'application/json' }),
     );
     const one = model({ model: 'm', retries: 0 });
-    expect((await collected(one.stream(request(), never))).at(-1)).toMatchObject({ type: 'finish' });
+    expect((await collected(one.stream(request(), never))).at(-1)).toMatchObject({
+      type: 'finish',
+    });
     const codes = [];
     for (let count = 0; count < 3; count += 1) {
       codes.push(await failure(collected(one.stream(request(), never))));
@@ -239,7 +256,9 @@ describe('C33: parallel calls over a real socket', () => {
     ]);
     const text = (index: number): string =>
       events
-        .map((event) => (event.type === 'tool-call-delta' && event.index === index ? event.delta : ''))
+        .map((event) =>
+          event.type === 'tool-call-delta' && event.index === index ? event.delta : '',
+        )
         .join('');
     expect([text(0), text(1), text(2)]).toEqual(['{"q":"1"}', '{}', '{"q":"2"}']);
     expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'tool-calls' });
@@ -251,7 +270,12 @@ test.each(['length', 'tool_calls'])(
   async (reason) => {
     const cut = '{"path":"/etc/hosts","content":"line1';
     server.reply(
-      streamed(ROLE, chunk(calls(call({ index: 0, id: 'a', name: 'w', args: cut }))), chunk({}, reason), DONE),
+      streamed(
+        ROLE,
+        chunk(calls(call({ index: 0, id: 'a', name: 'w', args: cut }))),
+        chunk({}, reason),
+        DONE,
+      ),
     );
     const events = await collected(model({ model: 'm' }).stream(request(), never));
     expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'length' });
@@ -283,7 +307,9 @@ test("OpenRouter's reasoning details come back whole, as the state of the provid
       DONE,
     ),
   );
-  const events = await collected(model({ model: 'm', profile: 'openrouter' }).stream(request(), never));
+  const events = await collected(
+    model({ model: 'm', profile: 'openrouter' }).stream(request(), never),
+  );
   expect(events.at(-2)).toEqual({
     type: 'provider-state',
     state: {

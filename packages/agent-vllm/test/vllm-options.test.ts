@@ -48,7 +48,9 @@ test('all problems are reported at once', () => {
 
 test('an address must be one', () => {
   expect(refused({ baseUrl: 'localhost' }).message).toContain('"localhost" is not a URL');
-  expect(refused({ baseUrl: JSON.parse('{}').nothing }).message).toContain('undefined is not a URL');
+  expect(refused({ baseUrl: JSON.parse('{}').nothing }).message).toContain(
+    'undefined is not a URL',
+  );
   expect(refused({ baseUrl, apiKey: '' }).message).toContain('apiKey: it is empty');
 });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AgentModel, SetupContext } from '@hexagent/agent-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { vllm, type VllmOptions } from '../src/index.ts';
+import { type VllmOptions, vllm } from '../src/index.ts';
 import { type LoopbackServer, loopbackServer, stalled, status } from './loopback-server.ts';
 
 let server: LoopbackServer;
@@ -39,7 +39,13 @@ test('the manifest says what setup does, under the version of the package', asyn
   const { name, version } = JSON.parse(
     readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
   );
-  expect(vllm.manifest).toMatchObject({ name, version, contract: 1, contributes: ['model'], requires: [] });
+  expect(vllm.manifest).toMatchObject({
+    name,
+    version,
+    contract: 1,
+    contributes: ['model'],
+    requires: [],
+  });
   const { bindings, close } = await setUp({ baseUrl: server.baseUrl });
   expect(bindings.map(({ port }) => port.id)).toEqual(vllm.manifest.contributes);
   await close();
