@@ -25,7 +25,8 @@ export function rowsOf(envelopes: readonly Envelope[]): readonly StoredEvents[] 
       const next = envelopes[index] as Envelope;
       const more = deltaOf(next.event);
       if (more === undefined || next.seq !== lastSeq + 1) break;
-      if (first.stepId !== next.stepId || subject(more) !== subject(delta)) break;
+      if (first.stepId !== next.stepId || more.type !== delta.type) break;
+      if (subject(more) !== subject(delta)) break;
       text += more.delta;
       lastSeq = next.seq;
       ends.push(text.length);

@@ -28,8 +28,7 @@ export function settleCalls(run: ActiveRun): void {
     if (open.call.step === 0) {
       // The body of a custom `execute`: nobody called it, so nobody reads a result of it.
       open.settled = true;
-      if (open.call.stage !== 'failed') stage(run, open, doubtful ? 'unknown' : 'interrupted');
-      else run.journal?.call(open.call);
+      settleBody(run, open, doubtful);
       continue;
     }
     recordResult(run, open, {
@@ -46,6 +45,12 @@ export function settleCalls(run: ActiveRun): void {
       own: false,
     });
   }
+}
+
+function settleBody(run: ActiveRun, open: OpenCall, doubtful: boolean): void {
+  const { callId, stage: known } = open.call;
+  stage(run, open, known === 'failed' ? known : doubtful ? 'unknown' : 'interrupted');
+  if (open.call.stage === 'unknown') run.unknownEffects = [...run.unknownEffects, callId];
 }
 
 function mayWrite({ tool }: OpenCall): boolean {

@@ -346,7 +346,9 @@ class Arrivals {
         const accepting = acceptValue(run, open, returned.value);
         if (accepting !== undefined) await accepting;
       }
-      if (returned.kind === 'error') recordFailure(run, open, returned.error);
+      // What a tool throws once it was told to stop says nothing about its effect.
+      if (returned.kind === 'error' && !run.abort.aborted)
+        recordFailure(run, open, returned.error);
     }
   }
 }

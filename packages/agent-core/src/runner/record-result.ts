@@ -30,6 +30,7 @@ export function recordResult(run: ActiveRun, open: OpenCall, settlement: Settlem
   open.settled = true;
   open.running = false;
   open.carry = undefined;
+  if (stage === 'unknown') run.unknownEffects = [...run.unknownEffects, call.callId];
   const { journal } = run;
   const messageId = run.nextMessageId();
   run.counters.messages += 1;

@@ -1,6 +1,6 @@
 import { linked, type Stop } from '../base/abort.ts';
 import { AgentError } from '../base/error.ts';
-import { runTimedOut, toolTimeout } from '../base/error-catalog.ts';
+import { toolFailed, toolTimeout } from '../base/error-catalog.ts';
 import { invokeTool, resumeTool, type ToolOutcome } from '../tools/invoke-tool.ts';
 import type { Carried, Resolution, Tool } from '../tools/tool.ts';
 import type { ToolContext } from '../vocabulary/run-context.ts';
@@ -26,11 +26,16 @@ export function runCall(
   const work = (): Promise<CallReturn> => withTimeout(run, open, stepId);
   if (observer === undefined) return work();
   const attributes = { runId: run.runId, callId: open.call.callId, attempt: open.call.attempt };
-  return observer.around({ kind: 'tool', name: tool.name, attributes }, async (note) => {
-    const returned = await work();
-    note({ outcome: returned.kind });
-    return returned;
-  });
+  return observer
+    .around({ kind: 'tool', name: tool.name, attributes }, async (note) => {
+      const returned = await work();
+      note({ outcome: returned.kind });
+      return returned;
+    })
+    .catch((error: unknown) => ({
+      kind: 'lost',
+      error: toolFailed(tool.name, 'the observer around it failed', error),
+    }));
 }
 
 function invoked(open: OpenCall, context: ToolContext): ToolOutcome | Promise<ToolOutcome> {
@@ -58,7 +63,7 @@ async function withTimeout(run: ActiveRun, open: OpenCall, stepId: string): Prom
   } catch (error) {
     return {
       kind: 'lost',
-      error: AgentError.is(error) ? error : toolTimeout(tool.name, timeoutMs ?? 0),
+      error: AgentError.is(error) ? error : toolFailed(tool.name, 'it was told to stop', error),
     };
   } finally {
     timer.abort(undefined);

@@ -67,7 +67,6 @@ export async function settleRun(
   for (const wait of openWaits(run)) {
     run.record({ type: 'wait-closed', wait: { ...shownWait(wait), status: 'void' } });
   }
-  if (outcome.kind !== 'completed') nameUnknown(run);
   for (const stepId of run.feed.openSteps) {
     run.record({ type: 'step-finished', stepId, finish: outcome.kind });
   }
@@ -108,13 +107,6 @@ function nameUnread(run: ActiveRun): void {
   run.unread = [
     ...new Set([...run.unread, ...run.conversation.map(({ dedupeKey }) => givenKey(dedupeKey))]),
   ];
-}
-
-function nameUnknown(run: ActiveRun): void {
-  for (const { call } of run.batch) {
-    if (call.stage === 'unknown' && !run.unknownEffects.includes(call.callId))
-      run.unknownEffects = [...run.unknownEffects, call.callId];
-  }
 }
 
 /** An error as events and records carry it: plain JSON. */
