@@ -18,14 +18,6 @@ export function checkAgents(
   const model = ports.find(Model);
   for (const [index, agent] of agents.entries()) {
     const at = `agents[${index}] (${agent.name})`;
-    if (typeof agent?.fingerprint !== 'string') {
-      problems.push({
-        at: `agents[${index}]`,
-        seen: 'is not an agent.',
-        mend: 'Make it with defineAgent.',
-      });
-      continue;
-    }
     if (names.has(agent.name))
       problems.push({
         at,

@@ -1,8 +1,9 @@
 import type { Stop } from '../base/abort.ts';
 import { untilAborted } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
-import { appClosed, pluginSetupFailed } from '../base/error-catalog.ts';
+import { appClosed } from '../base/error-catalog.ts';
 import type { RunGateway } from '../gateway/run-gateway.ts';
+import { pluginFailure } from './plugin-failure.ts';
 
 /** How long one closing step may take. */
 const CLOSE_MS = 10_000;
@@ -29,16 +30,12 @@ export class Lifecycle {
     this.#closes.push({ name, step });
   }
 
-  assertOpen(): void {
-    if (this.#closed !== undefined) throw appClosed();
-  }
-
   async start(gateway: RunGateway, signal: AbortSignal): Promise<void> {
     for (const { name, step } of this.#starts) {
       try {
         await step(gateway, { signal });
       } catch (error) {
-        throw pluginSetupFailed(name, error);
+        throw pluginFailure(name, error);
       }
     }
   }

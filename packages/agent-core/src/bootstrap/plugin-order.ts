@@ -1,4 +1,7 @@
 import type { Problem } from '../base/error-catalog.ts';
+import { Migrator } from '../durable/migrator.ts';
+import { ToolSource } from '../sources/tool-source.ts';
+import { HttpMount } from '../transport/http-mount.ts';
 import type { Plugin } from './plugin.ts';
 
 export type PluginOrder =
@@ -19,8 +22,7 @@ export function orderPlugins(
   const contributed = new Set(plugins.flatMap(({ manifest }) => manifest.contributes));
   plugins.forEach(({ manifest }, index) => {
     for (const id of manifest.requires) {
-      if (contributed.has(id) || provided.has(id)) continue;
-      if (MANY_PORTS.has(id)) continue;
+      if (contributed.has(id) || provided.has(id) || isListPort(id)) continue;
       problems.push({
         at: `plugins[${index}] (${manifest.name})`,
         seen: `requires "${id}", which nothing contributes.`,
@@ -51,8 +53,13 @@ export function orderPlugins(
   return problems.length === 0 ? { ok: true, plugins: ordered } : { ok: false, problems };
 }
 
+/** Ports of core that take any number of values. */
+const LIST_PORTS: ReadonlySet<string> = new Set([HttpMount.id, ToolSource.id, Migrator.id]);
+
 /** A list may be empty: who requires one of these takes whatever is there. */
-const MANY_PORTS: ReadonlySet<string> = new Set(['http-mount', 'tool-source', 'migrator']);
+export function isListPort(id: string): boolean {
+  return LIST_PORTS.has(id);
+}
 
 function before(plugin: Plugin, plugins: readonly Plugin[]): readonly Plugin[] {
   return plugins.filter(

@@ -1,9 +1,11 @@
 import { principalRequired, runNotFound } from '../base/error-catalog.ts';
 import { type RunId, rootOf } from '../base/ids.ts';
+import type { DurableStore } from '../durable/durable-store.ts';
 import type { RunHead } from '../durable/run-records.ts';
-import type { RunSetup } from '../runner/run-setup.ts';
+import type { ActiveRun } from '../runner/active-run.ts';
 import type { Scope } from '../vocabulary/scope.ts';
 import type { Caller } from './caller.ts';
+import type { GatewayParts } from './drive.ts';
 
 /** Same tenant, and same user unless the run has none or the caller has none (a service or an operator of the tenant). */
 export function owns(owner: Scope, caller: Scope): boolean {
@@ -20,11 +22,33 @@ export function checkCaller(caller: Caller): void {
     throw principalRequired('a call came without a principal');
 }
 
-/** The head of a run that the caller owns; not found and not yours look the same. */
-export async function headFor(setup: RunSetup, runId: RunId, caller: Caller): Promise<RunHead> {
+/** The head of a run that its caller owns, and the store that it lies in. */
+export type OwnedHead = RunHead & { readonly store: DurableStore };
+
+/**
+ * The head of the run that an id belongs to (its own, or of one of its calls or waits), when the caller owns
+ * it; not found and not yours look the same.
+ */
+export async function headFor(
+  { setup: { store } }: GatewayParts,
+  id: string,
+  { principal, signal }: Caller,
+): Promise<OwnedHead> {
+  const head = await store?.records.head(rootOf(id), { signal });
+  if (store === undefined || head === undefined || !owns(head.principal.scope, principal.scope))
+    throw runNotFound(id);
+  return { ...head, store };
+}
+
+/** A stateless run is nowhere but here, while it lives; undefined for any other. */
+export function statelessFor(
+  { owned }: GatewayParts,
+  runId: RunId,
+  caller: Caller,
+): ActiveRun | undefined {
   checkCaller(caller);
-  const head = await setup.store?.records.head(rootOf(runId), { signal: caller.signal });
-  if (head === undefined || !owns(head.principal.scope, caller.principal.scope))
-    throw runNotFound(runId);
-  return head;
+  const run = owned.get(runId);
+  if (run === undefined || run.journal !== undefined) return undefined;
+  if (!owns(run.facts.principal.scope, caller.principal.scope)) throw runNotFound(runId);
+  return run;
 }

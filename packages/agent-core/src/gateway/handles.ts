@@ -38,11 +38,23 @@ class OwnedHandle implements RunHandle {
     return this.#result;
   }
 
-  events({ after = this.#after, signal }: Parameters<RunHandle['events']>[0] = {}): AsyncIterable<Envelope> {
+  events({
+    after = this.#after,
+    signal,
+  }: Parameters<RunHandle['events']>[0] = {}): AsyncIterable<Envelope> {
     const { run } = this.#driven;
     const goOn = (cursor: number): AsyncIterable<Envelope> =>
-      eachEvent(watchRun(this.#parts, run.runId, { after: cursor, signal: signal ?? this.#parts.closing.signal }));
-    return feedEvents(run.feed, { after, signal, goOn: run.journal === undefined ? undefined : goOn });
+      eachEvent(
+        watchRun(this.#parts, run.runId, {
+          after: cursor,
+          signal: signal ?? this.#parts.closing.signal,
+        }),
+      );
+    return feedEvents(run.feed, {
+      after,
+      signal,
+      goOn: run.journal === undefined ? undefined : goOn,
+    });
   }
 
   yields(options: Parameters<RunHandle['yields']>[0] = {}): AsyncIterable<AgentYield> {
@@ -57,7 +69,10 @@ export function followedHandle(
 ): RunHandle {
   const events: RunHandle['events'] = (options = {}) =>
     eachEvent(
-      watchRun(parts, runId, { after: options.after ?? after, signal: options.signal ?? parts.closing.signal }),
+      watchRun(parts, runId, {
+        after: options.after ?? after,
+        signal: options.signal ?? parts.closing.signal,
+      }),
     );
   const result = followed(parts, runId, after);
   result.catch(() => undefined);
@@ -90,7 +105,8 @@ async function followed(
   after: number,
 ): Promise<RunResult<unknown>> {
   let last: Envelope | undefined;
-  for await (const batch of watchRun(parts, runId, { after, signal: parts.closing.signal })) last = batch.at(-1);
+  for await (const batch of watchRun(parts, runId, { after, signal: parts.closing.signal }))
+    last = batch.at(-1);
   const result = last === undefined ? undefined : resultOf(last);
   return result ?? atRest(parts, runId);
 }
@@ -102,7 +118,11 @@ async function atRest(parts: GatewayParts, runId: RunId): Promise<RunResult<unkn
   const rows =
     tree === undefined
       ? []
-      : await setup.store?.log.read(runId, { after: tree.lastSeq - 1, limit: 10, signal: parts.closing.signal });
+      : await setup.store?.log.read(runId, {
+          after: tree.lastSeq - 1,
+          limit: 10,
+          signal: parts.closing.signal,
+        });
   const last = rows?.flatMap((row) => envelopesOf(row, { rootRunId: runId, after: 0 })).at(-1);
   const result = last === undefined ? undefined : resultOf(last);
   if (tree === undefined) throw runNotFound(runId);

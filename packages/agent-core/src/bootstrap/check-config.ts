@@ -1,0 +1,93 @@
+import type { Problem } from '../base/error-catalog.ts';
+import { isJsonObject } from '../base/json.ts';
+import { LEAST_LEASE_MS } from '../gateway/owned-runs.ts';
+import { checkManifest } from './check-manifest.ts';
+import { isListPort } from './plugin-order.ts';
+
+/**
+ * Everything that is wrong with the argument of `bootstrap` before anything is set up: its form, every
+ * manifest and every option. What depends on a value that is wrong itself is not looked at.
+ */
+export function configProblems(config: unknown): readonly Problem[] {
+  if (!isJsonObject(config))
+    return [
+      {
+        at: 'config',
+        seen: `is ${JSON.stringify(config) ?? typeof config}.`,
+        mend: 'Pass one object: bootstrap({ plugins, agents }).',
+      },
+    ];
+  const { plugins, provide = [], agents, leaseMs } = config as Readonly<Record<string, unknown>>;
+  return [
+    ...eachOf(plugins, { at: 'plugins', of: pluginProblems }),
+    ...(Array.isArray(plugins) ? repeated(plugins) : []),
+    ...eachOf(provide, { at: 'provide', of: bindingProblems }),
+    ...eachOf(agents, { at: 'agents', of: agentProblems }),
+    ...leaseProblems(leaseMs),
+  ];
+}
+
+function eachOf(
+  list: unknown,
+  {
+    at,
+    of,
+  }: { readonly at: string; readonly of: (item: unknown, at: string) => readonly Problem[] },
+): readonly Problem[] {
+  if (!Array.isArray(list))
+    return [{ at, seen: `is ${JSON.stringify(list) ?? typeof list}.`, mend: 'Pass a list.' }];
+  return list.flatMap((item: unknown, index) => of(item, `${at}[${index}]`));
+}
+
+function pluginProblems(plugin: unknown, at: string): readonly Problem[] {
+  if (typeof plugin === 'function')
+    return [
+      {
+        at,
+        seen: 'is a function.',
+        mend: 'Call the factory, with its options: plugins: [vllm({ … })].',
+      },
+    ];
+  if (!isJsonObject(plugin) || typeof (plugin as { setup?: unknown }).setup !== 'function')
+    return [{ at, seen: 'is not a plugin.', mend: 'Make the plugin with definePlugin.' }];
+  return checkManifest(plugin['manifest'], { at, options: plugin['options'] ?? {} });
+}
+
+/** A plugin whose ports all take many values may be given as often as one likes: two sources of tools, two hosts. */
+function repeated(plugins: readonly unknown[]): readonly Problem[] {
+  const names = new Set<unknown>();
+  return plugins.flatMap((plugin, index) => {
+    const manifest = isJsonObject(plugin) ? plugin['manifest'] : undefined;
+    if (!isJsonObject(manifest) || !Array.isArray(manifest['contributes'])) return [];
+    const { name, contributes } = manifest;
+    const isSingle = contributes.some((id) => !isListPort(String(id)));
+    const again = isSingle && names.has(name);
+    names.add(name);
+    return again
+      ? [
+          {
+            at: `plugins[${index}] (${String(name)})`,
+            seen: 'is given a second time.',
+            mend: 'Give each plugin once.',
+          },
+        ]
+      : [];
+  });
+}
+
+function bindingProblems(binding: unknown, at: string): readonly Problem[] {
+  if (isJsonObject(binding) && isJsonObject(binding['port']) && 'value' in binding) return [];
+  return [{ at, seen: 'is not a binding.', mend: 'Make it with bind(port, value).' }];
+}
+
+function agentProblems(agent: unknown, at: string): readonly Problem[] {
+  if (isJsonObject(agent) && typeof agent['fingerprint'] === 'string') return [];
+  return [{ at, seen: 'is not an agent.', mend: 'Make it with defineAgent.' }];
+}
+
+function leaseProblems(leaseMs: unknown): readonly Problem[] {
+  if (leaseMs === undefined) return [];
+  if (Number.isSafeInteger(leaseMs) && (leaseMs as number) >= LEAST_LEASE_MS) return [];
+  const mend = `Give whole milliseconds from ${LEAST_LEASE_MS}, or leave it out.`;
+  return [{ at: 'leaseMs', seen: `is ${String(leaseMs)}.`, mend }];
+}

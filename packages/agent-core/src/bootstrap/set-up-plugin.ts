@@ -1,0 +1,73 @@
+import type { Problem } from '../base/error-catalog.ts';
+import type { Binding } from '../base/port.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { Plugin, SetupContext } from './plugin.ts';
+import { pluginFailure } from './plugin-failure.ts';
+import type { PortTable } from './port-table.ts';
+
+type Parts = { readonly ports: PortTable; readonly lifecycle: Lifecycle };
+
+/**
+ * Sets a plugin up, adds what it binds to the table, and checks that this is what it declared.
+ *
+ * @throws AgentError of its own when its `setup` throws one, else `PLUGIN_SETUP_FAILED`.
+ */
+export async function setUpPlugin(plugin: Plugin, parts: Parts): Promise<readonly Problem[]> {
+  const { name, contributes } = plugin.manifest;
+  const bindings = await bindingsOf(plugin, parts);
+  if (!Array.isArray(bindings))
+    return [
+      {
+        at: name,
+        seen: `returned ${JSON.stringify(bindings) ?? typeof bindings} from setup.`,
+        mend: 'Return a list of bindings: [bind(port, value)].',
+      },
+    ];
+  for (const binding of bindings) parts.ports.add(binding, name);
+  const bound = bindings.map(({ port }) => port.id);
+  return [
+    ...bound
+      .filter((id) => !contributes.includes(id))
+      .map((id) => ({
+        at: name,
+        seen: `binds "${id}", which its manifest does not contribute.`,
+        mend: 'Add the port to contributes.',
+      })),
+    ...contributes
+      .filter((id) => !bound.includes(id))
+      .map((id) => ({
+        at: name,
+        seen: `contributes "${id}" and did not bind it.`,
+        mend: 'Return bind(…) for it from setup.',
+      })),
+  ];
+}
+
+async function bindingsOf(plugin: Plugin, parts: Parts): Promise<readonly Binding[]> {
+  try {
+    return await plugin.setup(contextFor(plugin, parts));
+  } catch (error) {
+    throw pluginFailure(plugin.manifest.name, error);
+  }
+}
+
+/** A plugin is given what it says it requires, and nothing else: the order in which plugins are set up rests on that. */
+function contextFor({ manifest }: Plugin, { ports, lifecycle }: Parts): SetupContext {
+  const { name, requires } = manifest;
+  const required = (id: string): void => {
+    if (!requires.includes(id))
+      throw new Error(`it asks for "${id}", which its manifest does not require`);
+  };
+  return {
+    get: (port) => {
+      required(port.id);
+      return ports.get(port, `The plugin "${name}"`);
+    },
+    all: (port) => {
+      required(port.id);
+      return ports.all(port);
+    },
+    onStart: (step) => lifecycle.onStart(name, step),
+    onClose: (step) => lifecycle.onClose(name, step),
+  };
+}

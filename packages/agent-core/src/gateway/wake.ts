@@ -1,0 +1,33 @@
+import { runEnded } from '../base/error-catalog.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { DurableStore } from '../durable/durable-store.ts';
+import type { SignalKind } from '../vocabulary/signal.ts';
+import type { RunState } from '../vocabulary/state.ts';
+import { claimAndDrive, type GatewayParts } from './drive.ts';
+
+export type Addressed = {
+  readonly store: DurableStore;
+  /** The root run that is written to. */
+  readonly run: RunState;
+  readonly signal: AbortSignal;
+};
+
+/** Append, then claim (DURABILITY rule 6). */
+export async function append(
+  parts: GatewayParts,
+  { store, run, signal }: Addressed,
+  given: { readonly kind: SignalKind; readonly payload: JsonObject; readonly dedupeKey: string },
+): Promise<void> {
+  const answer = await store.inbox.append(run.rootRunId, given, { signal });
+  if (answer === 'terminal') throw runEnded(run.rootRunId);
+  await wake(parts, { run, signal });
+}
+
+/** Whoever owns the run reads its inbox; if nobody does, this process takes it up, when it has the agent. */
+export async function wake(
+  parts: GatewayParts,
+  { run, signal }: { readonly run: RunState; readonly signal: AbortSignal },
+): Promise<void> {
+  if (parts.owned.raise(run.rootRunId) || !parts.agents.has(run.agent)) return;
+  await claimAndDrive(parts, run.rootRunId, signal);
+}
