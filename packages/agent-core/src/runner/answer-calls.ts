@@ -12,12 +12,13 @@ import { resolutionOf } from './suspended-call.ts';
  * Acts on every answer that has been read: a call is authorised, edited, denied, settled or goes on. An
  * answer stays `resolved` until the commit that acts on it.
  */
-export function actOnAnswers(run: ActiveRun): void {
+export async function actOnAnswers(run: ActiveRun): Promise<void> {
   for (const open of run.batch) {
     if (open.settled || open.running || open.answer === undefined) continue;
     if (open.wait?.status !== 'resolved') continue;
     if (open.call.stage === 'authorised' || open.call.stage === 'started') continue;
     actOn(run, open, open.answer);
+    if (run.journal?.isFull === true) await run.journal.commit({ signal: run.storage.signal });
   }
 }
 

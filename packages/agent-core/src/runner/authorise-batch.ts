@@ -1,6 +1,7 @@
 import { planApproval } from '../approvals/plan-approval.ts';
 import type { AgentError } from '../base/error.ts';
 import {
+  commitTooLarge,
   maxToolCallsExceeded,
   runNotDurable,
   toolInputInvalid,
@@ -18,6 +19,9 @@ import type { AskedCall } from './model-answer.ts';
 import { keepsOrder, type OpenCall, type Refusal } from './open-call.ts';
 import { shownInput } from './shown-input.ts';
 
+/** Calls of one answer that one commit can hold, each with its question. */
+const MAX_BATCH = 40;
+
 /**
  * Checks and decides a whole batch before anything of it runs: arguments, permissions, approvals, then
  * the `started` marks of what may run at once. All of it rides in the commit of the model's answer.
@@ -27,6 +31,8 @@ export function authoriseBatch(run: ActiveRun, calls: readonly AskedCall[]): voi
   if (run.counters.toolCalls + calls.length > maxToolCalls) {
     throw maxToolCallsExceeded(maxToolCalls, run.counters.toolCalls + calls.length);
   }
+  if (run.journal !== undefined && calls.length > MAX_BATCH)
+    throw commitTooLarge(`${calls.length} tool calls of one answer`, `${MAX_BATCH} tool calls`);
   run.counters.toolCalls += calls.length;
   run.batch = calls.map((asked) => {
     const open = propose(run, asked);

@@ -42,7 +42,7 @@ export async function dispatchBatch(run: ActiveRun): Promise<BatchRest> {
       if (run.signalled) await pollControl(run);
       if (run.journal !== undefined) {
         await expireDue(run);
-        actOnAnswers(run);
+        await actOnAnswers(run);
       }
       run.abort.throwIfAborted();
       for (const open of run.batch)
@@ -65,6 +65,7 @@ export async function dispatchBatch(run: ActiveRun): Promise<BatchRest> {
       for (let next = arrivals.take(); next !== undefined; next = arrivals.take()) {
         const accepting = accept(run, next.open, next.returned);
         if (accepting !== undefined) await accepting;
+        if (run.journal?.isFull === true) await run.journal.commit({ signal: run.storage.signal });
       }
     }
   } catch (error) {

@@ -56,6 +56,7 @@ async function conclude(run: ActiveRun, error: unknown): Promise<Rest> {
   if (run.storage.aborted) throw runSuperseded(run.runId);
   if (AgentError.is(error) && (error.code === 'RUN_SUPERSEDED' || error.code.startsWith('STORE_')))
     throw error;
+  if (run.journal?.isFull === true) await run.journal.commit({ signal: run.storage.signal });
   if (isCancelled(run)) {
     await beginCancellation(run);
     return { kind: 'ended', outcome: await completeCancellation(run, run.cleanups) };

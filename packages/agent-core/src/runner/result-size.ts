@@ -1,17 +1,22 @@
 import type { Part } from '../vocabulary/message.ts';
 import type { ActiveRun } from './active-run.ts';
 
+/** What one commit can hold of a single result: more goes to the blob store, or is cut, whatever the tool allows. */
+const MAX_STORED = 1024 * 1024;
+
 /**
  * A result within its budget: as it is, or put into the blob store with a reference, or cut with a line
- * that says so. `maxBytes` counts the UTF-8 bytes of the text forms of all parts.
+ * that says so. The budget counts the UTF-8 bytes of the text forms of all parts.
  */
 export function withinBudget(
   run: ActiveRun,
   content: readonly Part[],
-  maxBytes: number,
+  budget: number,
 ): readonly Part[] | Promise<readonly Part[]> {
   let length = 0;
   for (const part of content) length += lengthOf(part);
+  const maxBytes = run.journal === undefined ? budget : Math.min(budget, MAX_STORED);
+  run.journal?.weighs(Math.min(length, maxBytes));
   // A UTF-16 unit is at most three bytes: most results need no encoding to be known as small.
   if (length * 3 <= maxBytes) return content;
   const text = content.map(textForm).join('\n');

@@ -16,6 +16,9 @@ import type { RunSetup } from './run-setup.ts';
 /** Records (messages, calls, waits) and bytes of one commit; events and evidence follow from them. */
 const MAX_ROWS = 90;
 const MAX_BYTES = 4 * 1024 * 1024;
+/** Half of that: a batch leaves room for what else a commit makes true. A result is there twice, as message and as event. */
+const FULL_ROWS = 45;
+const FULL_CHARACTERS = 1024 * 1024;
 /** An unanswered commit is sent again after so long, doubled each time, until the lease is over. */
 const RESEND_MS = 50;
 
@@ -30,6 +33,7 @@ type Pending = {
   moves: WaitMove[];
   evidence: EvidenceRow[];
   consume: number[];
+  characters: number;
   progress: boolean;
 };
 
@@ -40,6 +44,7 @@ const nothing = (): Pending => ({
   moves: [],
   evidence: [],
   consume: [],
+  characters: 0,
   progress: false,
 });
 
@@ -105,6 +110,17 @@ export class RunJournal {
   /** A model answer, a tool's own result or a consumed control signal is among what is pending. */
   progressed(): void {
     this.#pending.progress = true;
+  }
+
+  /** So many characters of results wait for the next commit, beside its rows. */
+  weighs(characters: number): void {
+    this.#pending.characters += characters;
+  }
+
+  /** One commit should not take much more: what is known so far is stored before more is learnt. */
+  get isFull(): boolean {
+    const { messages, calls, moves, characters } = this.#pending;
+    return messages.length + calls.size + moves.length >= FULL_ROWS || characters >= FULL_CHARACTERS;
   }
 
   get isEmpty(): boolean {
@@ -240,6 +256,7 @@ function merged(first: Pending, then: Pending): Pending {
     moves: [...first.moves.filter(({ to }) => to !== 'expired'), ...then.moves],
     evidence: [...first.evidence, ...then.evidence],
     consume: [...first.consume, ...then.consume],
+    characters: first.characters + then.characters,
     progress: first.progress || then.progress,
   };
 }
