@@ -55,7 +55,13 @@ async function stayWith(session: ChatSession, started: RunHandle): Promise<RunRe
   let handle = started;
   let after: number | undefined;
   for (;;) {
-    const { result, lastSeq } = await followRun(handle, { output, interrupts, onInterrupt, after });
+    const { result, lastSeq } = await followRun(handle, {
+      output,
+      interrupts,
+      onInterrupt,
+      after,
+      announcesPause: false,
+    });
     if (result.kind !== 'paused') return result;
     if (!(await answerAll(session, result.waits))) return result;
     after = lastSeq;

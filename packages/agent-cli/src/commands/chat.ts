@@ -78,7 +78,7 @@ async function attempt(
   }
 }
 
-/** The first Ctrl-C at an empty prompt says how to leave; a second one leaves. */
+/** The first Ctrl-C at the prompt says how to leave; a second one leaves. */
 async function nextMessage({
   output,
   interrupts,
@@ -87,10 +87,17 @@ async function nextMessage({
 }: ChatSession): Promise<string | undefined> {
   const prompt = output.style.strong(`${agent}> `);
   const asking = linked(interrupts.signal);
+  const interrupted = new Error('interrupted');
   try {
-    const hint = (): void => output.note('\nCtrl-C again or /exit leaves.');
-    const line = await interrupts.during(hint, () => lines.ask(prompt, asking));
+    const line = await interrupts.during(
+      () => asking.abort(interrupted),
+      () => lines.ask(prompt, asking),
+    );
     return line?.trim();
+  } catch (error) {
+    if (error !== interrupted) throw error;
+    output.note('\nCtrl-C again or /exit leaves.');
+    return (await lines.ask(prompt, interrupts))?.trim();
   } finally {
     asking.release();
   }

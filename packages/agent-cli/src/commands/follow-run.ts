@@ -1,9 +1,9 @@
 import type { Envelope, RunHandle, RunResult } from '@hexagent/agent-core';
 import type { Interrupts } from '../io/interrupts.ts';
 import type { Output } from '../render/output.ts';
-import { runView } from '../render/run-view.ts';
+import { type RunViewOptions, runView } from '../render/run-view.ts';
 
-export type FollowOptions = {
+export type FollowOptions = RunViewOptions & {
   readonly output: Output;
   readonly interrupts: Interrupts;
   /** The first Ctrl-C. */
@@ -24,7 +24,7 @@ export type Followed = {
 export async function followRun(handle: RunHandle, options: FollowOptions): Promise<Followed> {
   const { output, interrupts, onInterrupt, after, from } = options;
   const { signal } = interrupts;
-  const view = runView(output);
+  const view = runView(output, options);
   const cursor = after === undefined ? {} : { after };
   let lastSeq = after ?? 0;
   let isShown = from === undefined;

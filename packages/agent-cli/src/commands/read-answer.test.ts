@@ -55,6 +55,6 @@ test.each<[WaitKind, string]>([
 test('the hint lists what is allowed', () => {
   expect(answerHint(of('approval'))).toContain('[y]es');
   expect(answerHint(of('input'))).toBe(
-    'your answer (text or JSON), /[n]o, with a reason after it, /[c]ancel, /later',
+    'your answer (text or JSON), /[n]o [reason], /[c]ancel, /later',
   );
 });

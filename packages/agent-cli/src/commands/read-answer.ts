@@ -36,13 +36,13 @@ const WORDS: Readonly<Record<string, Decision>> = {
 
 const HINTS: Readonly<Record<Decision, string>> = {
   approve: '[y]es',
-  reject: '[n]o, with a reason after it',
-  modify: '[e]dit, with new arguments in JSON after it',
+  reject: '[n]o [reason]',
+  modify: '[e]dit [JSON]',
   defer: '[d]efer',
   cancel: '[c]ancel',
   answer: 'your answer (text or JSON)',
   result: 'the result (text or JSON)',
-  happened: 'happened, with the result in JSON after it',
+  happened: 'happened [JSON]',
   'did-not-happen': 'did-not-happen',
   abandon: 'abandon',
 };

@@ -10,6 +10,9 @@ export type AskOptions = {
   readonly initial?: string;
 };
 
+/** Another program may write faster than an agent answers: above this many lines it has to wait. */
+const MOST_QUEUED = 64;
+
 /** Reads stdin line by line: a person who types, or another program. */
 export interface LineReader {
   /** A person types, so questions are shown. */
@@ -51,8 +54,12 @@ export function openLineReader(
     waiting?.(line);
   };
   lines.on('line', (line) => {
-    if (answer === undefined) queue.push(line);
-    else settle(line);
+    if (answer !== undefined) {
+      settle(line);
+      return;
+    }
+    queue.push(line);
+    if (!isInteractive && queue.length > MOST_QUEUED) lines.pause();
   });
   lines.on('close', () => {
     hasEnded = true;
@@ -86,6 +93,7 @@ export function openLineReader(
       const queued = queue.shift();
       if (queued !== undefined) return queued;
       if (hasEnded) return undefined;
+      lines.resume();
       isAsking = true;
       if (isInteractive) {
         lines.setPrompt(prompt);

@@ -10,10 +10,15 @@ export interface RunView {
   finish(result: RunResult<unknown>): void;
 }
 
+export type RunViewOptions = {
+  /** False when whoever shows the run asks its questions itself. */
+  readonly announcesPause?: boolean;
+};
+
 /** The view for where the output goes: records, a terminal, or another program. */
-export function runView(output: Output): RunView {
+export function runView(output: Output, options: RunViewOptions = {}): RunView {
   if (output.mode === 'json') return recordView(output);
-  return output.mode === 'terminal' ? terminalView(output) : pipeView(output);
+  return output.mode === 'terminal' ? terminalView(output, options) : pipeView(output, options);
 }
 
 function recordView(output: Output): RunView {
@@ -24,7 +29,7 @@ function recordView(output: Output): RunView {
 }
 
 /** Text as it comes. What was shown and is taken back later cannot be unprinted: a line says so. */
-function terminalView(output: Output): RunView {
+function terminalView(output: Output, options: RunViewOptions): RunView {
   const shown = new Set<string>();
   let messageId: string | undefined;
   let atLineStart = true;
@@ -32,7 +37,7 @@ function terminalView(output: Output): RunView {
     if (!atLineStart) output.line();
     atLineStart = true;
   };
-  const notes = noteView(output, endLine);
+  const notes = noteView(output, { ...options, endLine });
   return {
     accept: (envelope) => {
       const { event } = envelope;
@@ -64,7 +69,7 @@ function terminalView(output: Output): RunView {
 }
 
 /** Only text that nothing takes back any more, so that what the other program reads is the answer. */
-function pipeView(output: Output): RunView {
+function pipeView(output: Output, options: RunViewOptions): RunView {
   const pending = new Map<string, string>();
   let wroteAny = false;
   const flush = (stepId: string): void => {
@@ -74,7 +79,7 @@ function pipeView(output: Output): RunView {
     output.write(text.endsWith('\n') ? text : `${text}\n`);
     wroteAny = true;
   };
-  const notes = noteView(output, () => undefined);
+  const notes = noteView(output, { ...options, endLine: () => undefined });
   return {
     accept: (envelope) => {
       const { event } = envelope;
@@ -100,7 +105,10 @@ function isOfRoot({ runId, rootRunId }: Envelope): boolean {
 }
 
 /** What goes beside the answer: tools, progress, and the end when it is not simply an answer. */
-function noteView(output: Output, endLine: () => void): RunView {
+function noteView(
+  output: Output,
+  { endLine, announcesPause = true }: RunViewOptions & { readonly endLine: () => void },
+): RunView {
   const { style } = output;
   const calls = new Map<string, { readonly toolName: string; input: string }>();
   const width = Math.max(20, output.columns - 4);
@@ -138,7 +146,7 @@ function noteView(output: Output, endLine: () => void): RunView {
       else if (result.kind === 'cancelled') {
         const reason = result.reason === undefined ? '' : `: ${output.safe(result.reason)}`;
         note(style.attention(`The run was cancelled${reason}.`));
-      } else if (result.kind === 'paused') {
+      } else if (result.kind === 'paused' && announcesPause) {
         note(style.attention(`The run ${result.runId} is paused.`));
         for (const wait of result.waits) printWaitSummary(output, wait);
       }
