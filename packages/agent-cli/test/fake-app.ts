@@ -39,6 +39,10 @@ export type FakeAppOptions = {
   readonly waits?: readonly Wait[];
   readonly bindings?: readonly Binding[];
   readonly evidence?: RunGateway['evidence'];
+  readonly cancelError?: Error;
+  /** The cancel is heard, and the run goes on for now. */
+  readonly ignoresCancel?: boolean;
+  readonly closeError?: Error;
 };
 
 /** An application whose runs play turns; every door says what it was asked. */
@@ -87,7 +91,8 @@ export function fakeApp(options: FakeAppOptions = {}): FakeApp {
     },
     cancel: async (runId, reason) => {
       ask('cancel', runId, reason);
-      cancelled.abort();
+      if (options.cancelError !== undefined) throw options.cancelError;
+      if (options.ignoresCancel !== true) cancelled.abort();
     },
     get: async (runId) => {
       const run = runs.find((state) => state.runId === runId);
@@ -127,6 +132,7 @@ export function fakeApp(options: FakeAppOptions = {}): FakeApp {
           .map(({ value }) => value as T),
       close: async () => {
         closed += 1;
+        if (options.closeError !== undefined) throw options.closeError;
       },
     },
   };

@@ -197,3 +197,43 @@ test('--json prints errors as records too', async () => {
     },
   ]);
 });
+
+test('a run that could not be cancelled says why, and the next Ctrl-C leaves', async () => {
+  const line = await commandLine(['run', 'Hello'], {
+    app: { turns: [{ events: [answer[0]], hangs: true }], cancelError: new Error('store is gone') },
+    terminal: true,
+  });
+  await line.until('Forty');
+  line.raise('SIGINT');
+  await line.until('The run was not cancelled: store is gone');
+  line.raise('SIGINT');
+  expect(await line.done).toBe(130);
+});
+
+test('reading stdin ends when the command does', async () => {
+  const line = await commandLine(['run', '-']);
+  while (line.configs.length === 0) await new Promise(setImmediate);
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+  line.raise('SIGTERM');
+  expect(await line.done).toBe(143);
+});
+
+test('--no-start sets the plugins up and starts nothing', async () => {
+  const line = await commandLine(['run', 'Hello', '--no-start']);
+  expect(await line.done).toBe(0);
+  expect(line.configs[0]?.start).toBe(false);
+});
+
+test('no agents at all are named as none', async () => {
+  const line = await commandLine(['run', 'Hello'], { app: { agents: [] } });
+  expect(await line.done).toBe(2);
+  expect(line.stderr()).toContain('there are 0: none');
+});
+
+test('an application that cannot be closed is an error', async () => {
+  const line = await commandLine(['run', 'Hello'], {
+    app: { closeError: new Error('still busy') },
+  });
+  expect(await line.done).toBe(1);
+  expect(line.stderr()).toContain('still busy');
+});

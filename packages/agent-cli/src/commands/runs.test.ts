@@ -81,3 +81,30 @@ test('cancel of a run that completed first gives that away in its exit code', as
   });
   expect(await line.done).toBe(4);
 });
+
+test('shows a run to a person as a table of its fields', async () => {
+  const line = await commandLine(['runs', 'show', RUN], {
+    app: { runs: [runState()] },
+    terminal: true,
+    env: { NO_COLOR: '1' },
+  });
+  expect(await line.done).toBe(0);
+  expect(line.stdout()).toMatch(/^status {8}interrupted$/m);
+});
+
+test('Ctrl-C while a run is being resumed cancels it', async () => {
+  const line = await commandLine(['runs', 'resume', RUN], { app: { turns: [{ hangs: true }] } });
+  while (!line.doors().includes('resume')) await new Promise(setImmediate);
+  line.raise('SIGINT');
+  expect(await line.done).toBe(5);
+  expect(line.doors()).toEqual(['resume', 'cancel']);
+});
+
+test('Ctrl-C while a cancel is waited for leaves', async () => {
+  const line = await commandLine(['runs', 'cancel', RUN], {
+    app: { turns: [{ hangs: true }], ignoresCancel: true },
+  });
+  while (!line.doors().includes('resume')) await new Promise(setImmediate);
+  line.raise('SIGINT');
+  expect(await line.done).toBe(130);
+});
