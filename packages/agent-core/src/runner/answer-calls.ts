@@ -2,8 +2,8 @@ import { approvalRejected, runCancelled } from '../base/error-catalog.ts';
 import { resultParts } from '../tools/invoke-tool.ts';
 import type { WaitResolution } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
-import { refusal } from './authorise-batch.ts';
-import { edit, openWait, stage, useAnswer } from './call-ledger.ts';
+import { allow, refusal } from './authorise-batch.ts';
+import { edit, openWait, useAnswer } from './call-ledger.ts';
 import type { OpenCall } from './open-call.ts';
 import { recordResult } from './record-result.ts';
 import { resolutionOf } from './suspended-call.ts';
@@ -26,7 +26,7 @@ function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
   switch (answer.decision) {
     case 'approve':
     case 'did-not-happen':
-      stage(run, open, 'authorised');
+      allow(run, open);
       return;
     case 'modify':
       modify(run, open, answer);
@@ -89,7 +89,7 @@ export function cancelByAnswer(run: ActiveRun, open: OpenCall): void {
 /** A suspended call has what it waited for, or knows that it will not get it. */
 function goOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
   open.resolution = resolutionOf(answer);
-  stage(run, open, 'authorised');
+  allow(run, open);
 }
 
 function modify(
@@ -113,7 +113,7 @@ function modify(
   }
   edit(run, open, bound.input);
   open.edited = true;
-  stage(run, open, 'authorised');
+  allow(run, open);
 }
 
 /** `onReject: 'return'`: the model reads the refusal. `'fail'`: the run ends, as the contract has it. */

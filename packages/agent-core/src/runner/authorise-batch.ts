@@ -113,6 +113,12 @@ export function refusal(outcome: Refusal['outcome'], error: AgentError): Refusal
   return { outcome, content };
 }
 
+/** Lets a call run in its turn; a tool that is gone since the call was asked for is told to the model instead. */
+export function allow(run: ActiveRun, open: OpenCall): void {
+  if (open.tool !== undefined) stage(run, open, 'authorised');
+  else open.refusal = refusal('error', toolUnknown(open.call.toolName, run.catalogue.names));
+}
+
 /**
  * Marks `started` whatever may run now: reads and concurrent tools always; effects in call order, one at
  * a time, and none behind an effect that is undecided. Nothing while a person holds the run.

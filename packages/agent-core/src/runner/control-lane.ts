@@ -1,5 +1,4 @@
 import { runCancelled } from '../base/error-catalog.ts';
-import { waitIdOf } from '../base/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import { isControl, type RunSignal } from '../vocabulary/signal.ts';
@@ -124,11 +123,12 @@ export async function takeAnswer(run: ActiveRun, record: WaitRecord): Promise<vo
   if (record.status !== 'resolved' || record.resolution === undefined) return;
   const open = run.batch.find(({ wait }) => wait?.id === record.id);
   if (open === undefined || open.answer !== undefined) return;
-  open.wait = record;
-  open.answer = await opened(record.resolution, {
+  const answer = await opened(record.resolution, {
     sealer: run.setup.sealer,
-    boundTo: `${waitIdOf(record.id)}/resolution`,
+    boundTo: `${record.id}/resolution`,
   });
+  open.wait = record;
+  open.answer = answer;
 }
 
 /** The text of a conversation signal, as the model gets it. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { RunId } from '../base/ids.ts';
 import { type AgentEvent, EVENT_CLASSES } from '../events/agent-event.ts';
-import { type Envelope, sequenceOf } from '../events/envelope.ts';
+import { type Envelope, fenceOf, sequenceOf } from '../events/envelope.ts';
 
 /** Numbered events that are stored and shown are kept for readers up to this many, then dropped in blocks. */
 const KEPT_FOR_READERS = 4096;
@@ -16,6 +16,8 @@ export type FeedOptions = {
   readonly floor?: number;
   /** Events of the owner before that are at hand: readers need not go to the log for them. */
   readonly stored?: readonly Envelope[];
+  /** How many events that are stored and shown are kept for readers. Default 4096. */
+  readonly keptForReaders?: number;
 };
 
 type Wanted = { readonly event: AgentEvent; readonly stepId: string | undefined };
@@ -138,7 +140,8 @@ export class EventFeed {
       this.#known += 1;
     }
     this.#show();
-    if (this.#known - this.#base > KEPT_FOR_READERS) this.#drop(this.#known - KEPT_FOR_READERS / 2);
+    const kept = this.#options.keptForReaders ?? KEPT_FOR_READERS;
+    if (this.#known - this.#base > kept) this.#drop(this.#known - kept / 2);
   }
 
   /** The commit was refused: its end, pause or expiry is withdrawn, the rest keeps its numbers and goes into the next one. */
@@ -155,9 +158,12 @@ export class EventFeed {
     this.#wake();
   }
 
-  /** The absolute index from which a reader with this cursor goes on, or undefined: it must read the log first. */
+  /**
+   * The absolute index from which a reader with this cursor goes on, or undefined: it must read the log first.
+   * A cursor of a newer fence comes from an owner after this one, which does not know yet that it lost the run.
+   */
   joinAt(cursor: number): number | undefined {
-    if (cursor < this.#droppedThrough) return undefined;
+    if (cursor < this.#droppedThrough || fenceOf(cursor) > this.#options.fence) return undefined;
     let index = this.#events.length;
     while (index > 0 && (this.#events[index - 1] as Envelope).seq > cursor) index -= 1;
     return this.#base + index;

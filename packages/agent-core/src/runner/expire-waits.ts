@@ -1,6 +1,7 @@
 import type { ActiveRun } from './active-run.ts';
+import { allow } from './authorise-batch.ts';
 import { boundary } from './boundaries.ts';
-import { shownWait, stage } from './call-ledger.ts';
+import { shownWait } from './call-ledger.ts';
 import { pollControl } from './control-lane.ts';
 import type { OpenCall } from './open-call.ts';
 import { InboxMoved } from './run-journal.ts';
@@ -55,5 +56,5 @@ export function afterExpiry(run: ActiveRun, open: OpenCall): void {
     stage: 'after',
     idempotency: 'non-idempotent',
   });
-  stage(run, open, 'authorised');
+  allow(run, open);
 }

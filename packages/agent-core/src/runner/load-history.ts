@@ -1,4 +1,5 @@
-import type { Message } from '../vocabulary/message.ts';
+import type { CallId } from '../base/ids.ts';
+import type { Message, Part } from '../vocabulary/message.ts';
 import { opened } from './keeping.ts';
 import type { RunFacts } from './run-facts.ts';
 import type { RunSetup } from './run-setup.ts';
@@ -32,29 +33,32 @@ export async function loadHistory(setup: RunSetup, facts: RunFacts): Promise<rea
   return settled(messages);
 }
 
-/** A history that every provider takes: a call without a result gets an `interrupted` one, on this copy only. */
+/**
+ * A history that every provider takes, on this copy only: behind every answer the results of its calls, in
+ * call order; a call without one gets an `interrupted` one.
+ */
 function settled(messages: readonly Message[]): readonly Message[] {
-  const answered = new Set<string>();
-  for (const { parts } of messages)
-    for (const part of parts) if (part.type === 'tool-result') answered.add(part.callId);
+  const results = resultsIn(messages);
   return messages.flatMap((message) => {
-    const open = message.parts.flatMap((part) =>
-      part.type === 'tool-call' && !answered.has(part.callId) ? [part.callId] : [],
-    );
-    const synthetic = open.map(
-      (callId): Message => ({
-        role: 'tool',
-        origin: 'framework',
-        parts: [
-          {
-            type: 'tool-result',
-            callId,
-            outcome: 'interrupted',
-            content: [{ type: 'text', text: 'Interrupted.' }],
-          },
-        ],
-      }),
-    );
-    return [message, ...synthetic];
+    if (message.role === 'tool') return [];
+    const calls = message.parts.filter((part) => part.type === 'tool-call');
+    return [message, ...calls.map(({ callId }) => results.get(callId) ?? interrupted(callId))];
   });
+}
+
+function resultsIn(messages: readonly Message[]): ReadonlyMap<CallId, Message> {
+  const results = new Map<CallId, Message>();
+  for (const message of messages)
+    for (const part of message.parts)
+      if (part.type === 'tool-result') results.set(part.callId, message);
+  return results;
+}
+
+function interrupted(callId: CallId): Message {
+  const content: readonly Part[] = [{ type: 'text', text: 'Interrupted.' }];
+  return {
+    role: 'tool',
+    origin: 'framework',
+    parts: [{ type: 'tool-result', callId, outcome: 'interrupted', content }],
+  };
 }

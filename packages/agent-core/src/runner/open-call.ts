@@ -13,7 +13,7 @@ export type OpenCall = {
   call: Call;
   /** What the model sent, or a human edited. */
   input: JsonObject;
-  readonly tool: Tool | undefined;
+  tool: Tool | undefined;
   /** Set when it will not run. */
   refusal: Refusal | undefined;
   /** The newest wait of this call, if it ever waited. */

@@ -5,7 +5,7 @@ import type { JsonValue } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 import { resultParts } from '../tools/invoke-tool.ts';
 import type { ActiveRun } from './active-run.ts';
-import { authorise, unreadable } from './authorise-batch.ts';
+import { allow, authorise, unreadable } from './authorise-batch.ts';
 import { shownInput } from './shown-input.ts';
 import { openWait, stage } from './call-ledger.ts';
 import { afterExpiry } from './expire-waits.ts';
@@ -27,12 +27,13 @@ export async function recoverBatch(run: ActiveRun): Promise<void> {
   const fence = run.journal?.lease.fence ?? 0;
   const orphans: OpenCall[] = [];
   for (const open of run.batch) {
+    findTool(run, open);
     switch (planCallRecovery(open.call, { fence, waiting: isWaiting(open) })) {
       case 'decide':
         authorise(run, open);
         break;
       case 'repeat':
-        stage(run, open, 'authorised');
+        allow(run, open);
         break;
       case 'probe':
       case 'ask':
@@ -46,10 +47,18 @@ export async function recoverBatch(run: ActiveRun): Promise<void> {
         if (!open.settled) open.refusal = unreadable(open.call.toolName, UNREADABLE);
         break;
       case 'run':
+        allow(run, open);
         break;
     }
   }
   await askAboutOrphans(run, orphans);
+}
+
+/** Tools of sources are there only now that the sources are open. */
+function findTool(run: ActiveRun, open: OpenCall): void {
+  if (open.tool !== undefined) return;
+  open.tool = run.catalogue.get(open.call.toolName);
+  if (open.tool !== undefined) run.learn(open.input, open.tool.definition.inputMarks);
 }
 
 /** A question that is pending, or answered and not acted on. */
@@ -72,7 +81,7 @@ export async function askAboutOrphans(run: ActiveRun, orphans: readonly OpenCall
         own: true,
       });
     } else if (found.kind === 'not-started') {
-      stage(run, open, 'authorised');
+      allow(run, open);
     } else {
       openWait(run, open, {
         kind: 'recovery',

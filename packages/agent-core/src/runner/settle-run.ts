@@ -4,10 +4,11 @@ import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { StateReason } from '../vocabulary/state.ts';
 import type { ActiveRun } from './active-run.ts';
 import { shownWait } from './call-ledger.ts';
+import { pollControl } from './control-lane.ts';
 import { givenKey } from './dedupe-key.ts';
 import { openWaits, reasonOf, untilDue } from './open-waits.ts';
 import type { Standing } from './run-facts.ts';
-import type { RunJournal } from './run-journal.ts';
+import type { Ending, RunJournal } from './run-journal.ts';
 
 /** How one stretch of work ended: the run paused, or it is over. */
 export type Rest =
@@ -22,6 +23,11 @@ export async function pauseRun(
   run: ActiveRun,
   openStep: string | undefined,
 ): Promise<'committed' | 'inbox-moved'> {
+  if (run.signalled || run.polling !== undefined) {
+    // A signal that is counted as seen must have been acted on: nobody would wake the run for it again.
+    await pollControl(run);
+    return 'inbox-moved';
+  }
   if (openStep !== undefined && run.feed.isOpen(openStep)) {
     run.record({ type: 'step-finished', stepId: openStep, finish: 'paused' });
   }
@@ -76,12 +82,20 @@ export async function settleRun(
     {
       closeInbox: outcome.kind === 'completed' ? { lastSeenSeq: run.counters.signals } : 'anyway',
       voidWaits: true,
-      settleTurn: { conversationId: run.facts.conversationId, runId: run.runId },
+      ...settledTurn(run),
     },
     { signal: run.storage.signal },
   );
   if (answer === 'inbox-moved') run.stand(before);
   return answer;
+}
+
+/** A client that brings its own history keeps it, too. */
+function settledTurn({ facts, runId }: ActiveRun): Pick<Ending, 'settleTurn'> {
+  const { conversationId, input } = facts;
+  return input.history === undefined || input.history.length === 0
+    ? { settleTurn: { conversationId, runId } }
+    : {};
 }
 
 function standingOf(outcome: RunOutcome, reason: StateReason | undefined): Standing {

@@ -707,3 +707,56 @@ test('a run keeps its evidence in a chain that verifies over a pause and a crash
   expect(verifyEvidence(rows)).toBeUndefined();
   expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index + 1));
 });
+
+describe('a tool that is gone when the run goes on', () => {
+  const gone = defineAgent({ name: 'worker', recovery: 'action-boundary' });
+
+  test('is told to the model, whatever had been decided about its call', async () => {
+    const { agent, seen } = worker({ approval: 'required' });
+    const store = memoryStore();
+    const first = await appOf(agent, [calls(['do', 'a'], ['do', 'b'])], { store });
+    const run = await first.start(agent, 'go');
+    await run.result;
+    await first.close();
+    const second = await appOf(gone, [{ text: 'Sorry.' }], { store });
+    await answer(second, run.runId, { decision: 'approve' }, { decision: 'reject' });
+    const result = await (await second.attach(gone, run.runId)).result;
+    expect(result).toMatchObject({
+      kind: 'completed',
+    });
+    expect(seen).toEqual([]);
+    expect(resultsIn(second).map(({ outcome }) => outcome)).toEqual(['error', 'denied']);
+  });
+
+  test('an edit of its arguments is asked about again, with what is wrong', async () => {
+    const { agent } = worker({ approval: 'required' });
+    const store = memoryStore();
+    const first = await appOf(agent, [calls(['do', 'a'])], { store });
+    const run = await first.start(agent, 'go');
+    await run.result;
+    await first.close();
+    const second = await appOf(gone, [], { store });
+    await answer(second, run.runId, { decision: 'modify', input: { id: 'b' } });
+    expect(await (await second.attach(gone, run.runId)).result).toMatchObject({
+      kind: 'paused',
+      waits: [{ prompt: { problems: ['the tool is gone'] } }],
+    });
+  });
+
+  test('its effect that would be repeated is told to the model, too', async () => {
+    const { agent, seen } = worker({ idempotency: 'idempotent' }, { hangs: true });
+    const { store, clock } = storeWithClock();
+    const first = processOver(store);
+    const app1 = await appOf(agent, [calls(['do', 'a'])], { store: first.store });
+    const run = await app1.start(agent, 'go');
+    await until(() => seen.length === 1);
+    first.kill();
+    await clock.advance(LEASE_OVER);
+    const second = await appOf(gone, [{ text: 'Sorry.' }], { store });
+    await second.recover({ signal: NEVER });
+    expect(await second.runs.get(run.runId, second.local('me'))).toMatchObject({
+      status: 'completed',
+    });
+    expect(resultsIn(second)).toMatchObject([{ outcome: 'error' }]);
+  });
+});
