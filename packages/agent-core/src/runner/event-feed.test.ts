@@ -129,6 +129,13 @@ describe('a reader', () => {
     expect(feed.joinAt(sequenceOf(2, 2))).toBe(2);
   });
 
+  test('that has seen a newer owner reads the log: this one does not know yet that it lost the run', () => {
+    const feed = feedOf();
+    feed.live('s1', started);
+    expect(feed.joinAt(sequenceOf(2, 1))).toBeUndefined();
+    expect(feed.joinAt(sequenceOf(1, 1))).toBe(1);
+  });
+
   test('gets events at hand of the creation without the log', () => {
     const stored: Envelope[] = [
       { rootRunId: runId, runId, agent: 'a', seq: 1, at: 1, event: { type: 'run-started' } },
