@@ -449,6 +449,17 @@ export function cursorInvalid(after: unknown): AgentError {
   });
 }
 
+/** What a cursor quotes is no longer kept: its reader takes a snapshot and goes on from there. */
+export function eventsPruned(
+  after: number,
+  kept: { readonly prunedThrough: number; readonly lastSeq: number },
+): AgentError {
+  return new AgentError('EVENTS_PRUNED', {
+    message: `The events up to ${kept.prunedThrough} are no longer kept, and the cursor is ${after}.`,
+    mend: `Read the run as it is now, and watch it from ${kept.lastSeq}.`,
+  });
+}
+
 // ── the run ──────────────────────────────────────────────────────────────────────────────────────
 
 export function maxStepsExceeded(limit: number): AgentError {

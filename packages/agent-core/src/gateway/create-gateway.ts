@@ -1,4 +1,4 @@
-import { cursorInvalid, runNotDurable } from '../base/error-catalog.ts';
+import { cursorInvalid, eventsPruned, runNotDurable } from '../base/error-catalog.ts';
 import { type RunId, rootOf } from '../base/ids.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import { fenceOf } from '../events/envelope.ts';
@@ -79,9 +79,10 @@ async function* watched(
   }: { readonly runId: RunId; readonly after: number; readonly caller: Caller },
 ): ReturnType<typeof watchRun> {
   if (statelessFor(parts, runId, caller) === undefined) {
-    const { fence } = await headFor(parts, runId, caller);
+    const { fence, lastSeq, prunedThrough } = await headFor(parts, runId, caller);
     // A number that no owner can have given is not a place in this log.
     if (fenceOf(after) > fence) throw cursorInvalid(after);
+    if (after < prunedThrough) throw eventsPruned(after, { prunedThrough, lastSeq });
   }
   yield* watchRun(parts, rootOf(runId), { after, signal: caller.signal });
 }

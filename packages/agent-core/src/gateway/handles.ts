@@ -1,5 +1,5 @@
 import { AgentError } from '../base/error.ts';
-import { runNotFound, runSuperseded } from '../base/error-catalog.ts';
+import { recordCorrupt, runNotFound } from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
 import { envelopesOf } from '../durable/stored-events.ts';
 import type { AgentYield } from '../events/agent-yield.ts';
@@ -11,7 +11,7 @@ import type { Driven, GatewayParts } from './drive.ts';
 import { eachEvent, eachYield, feedEvents } from './run-events.ts';
 import type { RunHandle } from './run-handle.ts';
 import { resultOf } from './run-result.ts';
-import { watchRun } from './watch-run.ts';
+import { checkCursor, isAtRest, watchRun } from './watch-run.ts';
 
 /** A handle on a run that this process owns. `after`: where its events begin when the caller names no cursor. */
 export function ownedHandle(parts: GatewayParts, driven: Driven, after = 0): RunHandle {
@@ -42,14 +42,10 @@ class OwnedHandle implements RunHandle {
     after = this.#after,
     signal,
   }: Parameters<RunHandle['events']>[0] = {}): AsyncIterable<Envelope> {
+    checkCursor(after);
     const { run } = this.#driven;
     const goOn = (cursor: number): AsyncIterable<Envelope> =>
-      eachEvent(
-        watchRun(this.#parts, run.runId, {
-          after: cursor,
-          signal: signal ?? this.#parts.closing.signal,
-        }),
-      );
+      logEvents(this.#parts, run.runId, { after: cursor, signal });
     return feedEvents(run.feed, {
       after,
       signal,
@@ -65,18 +61,31 @@ class OwnedHandle implements RunHandle {
 /** A handle on a run that somebody else drives, or nobody: its log is followed. */
 export function followedHandle(
   parts: GatewayParts,
-  { runId, after }: { readonly runId: RunId; readonly after: number },
+  { runId, after: joinedAt }: { readonly runId: RunId; readonly after: number },
 ): RunHandle {
-  const events: RunHandle['events'] = (options = {}) =>
-    eachEvent(
-      watchRun(parts, runId, {
-        after: options.after ?? after,
-        signal: options.signal ?? parts.closing.signal,
-      }),
-    );
-  const result = followed(parts, runId, after);
-  result.catch(() => undefined);
-  return { runId, result, events, yields: (options = {}) => eachYield(events(options)) };
+  const events: RunHandle['events'] = ({ after = joinedAt, signal } = {}) => {
+    checkCursor(after);
+    return logEvents(parts, runId, { after, signal });
+  };
+  let result: Promise<RunResult<unknown>> | undefined;
+  return {
+    runId,
+    /** Followed when it is asked for: nobody reads a log for a result that nobody wants. */
+    get result() {
+      result ??= followed(parts, runId, joinedAt);
+      return result;
+    },
+    events,
+    yields: (options = {}) => eachYield(events(options)),
+  };
+}
+
+function logEvents(
+  parts: GatewayParts,
+  runId: RunId,
+  { after, signal }: { readonly after: number; readonly signal: AbortSignal | undefined },
+): AsyncIterable<Envelope> {
+  return eachEvent(watchRun(parts, runId, { after, signal: signal ?? parts.closing.signal }));
 }
 
 async function settled(parts: GatewayParts, { run, rest }: Driven): Promise<RunResult<unknown>> {
@@ -104,29 +113,30 @@ async function followed(
   runId: RunId,
   after: number,
 ): Promise<RunResult<unknown>> {
-  let last: Envelope | undefined;
-  for await (const batch of watchRun(parts, runId, { after, signal: parts.closing.signal }))
-    last = batch.at(-1);
-  const result = last === undefined ? undefined : resultOf(last);
-  return result ?? atRest(parts, runId);
+  const { signal } = parts.closing;
+  for (let cursor = after; ; ) {
+    let last: Envelope | undefined;
+    for await (const batch of watchRun(parts, runId, { after: cursor, signal }))
+      last = batch.at(-1);
+    const result = last === undefined ? undefined : resultOf(last);
+    const rest = result ?? (await atRest(parts, runId));
+    if (rest !== undefined) return rest;
+    cursor = last?.seq ?? cursor;
+  }
 }
 
-/** The result of a run that rests: its last event, with the questions that are open now. */
-async function atRest(parts: GatewayParts, runId: RunId): Promise<RunResult<unknown>> {
-  const { setup } = parts;
-  const tree = await setup.store?.records.load(runId, { signal: parts.closing.signal });
-  const rows =
-    tree === undefined
-      ? []
-      : await setup.store?.log.read(runId, {
-          after: tree.lastSeq - 1,
-          limit: 10,
-          signal: parts.closing.signal,
-        });
-  const last = rows?.flatMap((row) => envelopesOf(row, { rootRunId: runId, after: 0 })).at(-1);
+/** The result of a run that rests: its last event, with the questions that are open now. Undefined when it has gone on since. */
+async function atRest(
+  { setup: { store }, closing: { signal } }: GatewayParts,
+  runId: RunId,
+): Promise<RunResult<unknown> | undefined> {
+  const tree = await store?.records.load(runId, { signal });
+  if (store === undefined || tree === undefined) throw runNotFound(runId);
+  if (!tree.runs.some((run) => run.runId === runId && isAtRest(run.status))) return undefined;
+  const rows = await store.log.read(runId, { after: tree.lastSeq - 1, limit: 1, signal });
+  const last = rows.flatMap((row) => envelopesOf(row, { rootRunId: runId, after: 0 })).at(-1);
   const result = last === undefined ? undefined : resultOf(last);
-  if (tree === undefined) throw runNotFound(runId);
-  if (result === undefined) throw runSuperseded(runId);
+  if (result === undefined) throw recordCorrupt(runId, 'its log does not end where the run rests');
   if (result.kind !== 'paused') return result;
   return {
     ...result,

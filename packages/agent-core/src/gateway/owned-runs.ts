@@ -1,5 +1,8 @@
+import { linked, type Stop } from '../base/abort.ts';
 import { runSuperseded } from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
+import type { Lease } from '../durable/commit.ts';
+import type { DurableStore } from '../durable/durable-store.ts';
 import type { ActiveRun } from '../runner/active-run.ts';
 import { raise } from '../runner/control-lane.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
@@ -14,6 +17,8 @@ const HEARTBEAT_MS = 1_000;
 const HEARTBEATS = 5;
 /** The owner stops by itself this part of a lease before it is over (DURABILITY rule 13). */
 const MARGIN = 1 / 6;
+
+type Held = { readonly run: ActiveRun; readonly lease: Lease };
 
 /** The runs that this process owns: keeps their leases alive and passes signals on. */
 export class OwnedRuns {
@@ -78,30 +83,53 @@ export class OwnedRuns {
   }
 
   async #heartbeats(signal: AbortSignal): Promise<void> {
-    const { clock, store } = this.#setup;
+    const { clock } = this.#setup;
     const pauseMs = Math.min(HEARTBEAT_MS, this.leaseMs / HEARTBEATS);
+    const silenceMs = this.leaseMs * (1 - MARGIN);
     let heardAt = clock.monotonic();
     for (;;) {
       await clock.sleep(pauseMs, { signal });
-      const runs = [...this.#runs.values()].filter(({ journal }) => journal !== undefined);
-      if (runs.length === 0 || store === undefined) continue;
+      const held = [...this.#runs.values()].flatMap((run): readonly Held[] =>
+        run.journal === undefined ? [] : [{ run, lease: run.journal.lease }],
+      );
+      const leftMs = Math.max(pauseMs, heardAt + silenceMs - clock.monotonic());
       try {
-        const leases = runs.flatMap(({ journal }) =>
-          journal === undefined ? [] : [journal.lease],
-        );
-        const { lost, signalled } = await store.ownership.heartbeat(leases, { signal });
+        if (held.length > 0) await this.#heartbeat(held, { leftMs, signal });
         heardAt = clock.monotonic();
-        for (const runId of lost) {
-          const run = this.#runs.get(runId);
-          // A run that has just been released or ended is no loss: its feed has stopped.
-          if (run !== undefined && !run.feed.isQuiet) lose(run, runSuperseded(runId));
-        }
-        for (const runId of signalled) this.raise(runId);
       } catch {
         if (signal.aborted) return;
-        if (clock.monotonic() - heardAt < this.leaseMs * (1 - MARGIN)) continue;
-        for (const run of runs) lose(run, runSuperseded(run.runId));
+        if (clock.monotonic() - heardAt < silenceMs) continue;
+        for (const { run } of held) lose(run, runSuperseded(run.runId));
       }
+    }
+  }
+
+  /** One heartbeat for all; a store that does not answer in time has not answered. */
+  async #heartbeat(
+    held: readonly Held[],
+    { leftMs, signal }: { readonly leftMs: number } & Stop,
+  ): Promise<void> {
+    const { clock, store } = this.#setup;
+    const { ownership } = store as DurableStore; // A run with a lease has a store.
+    const limit = linked(signal);
+    const timer = linked(signal);
+    clock.sleep(leftMs, timer).then(
+      () => limit.abort(new Error('The store does not answer.')),
+      () => undefined,
+    );
+    try {
+      const leases = held.map(({ lease }) => lease);
+      const { lost, signalled } = await limit.until(ownership.heartbeat(leases, limit));
+      for (const { run } of held) {
+        // A run that has just been released or ended is no loss, and neither is one that was claimed again here.
+        const isLost = lost.includes(run.runId) && this.#runs.get(run.runId) === run;
+        if (isLost && !run.feed.isQuiet) lose(run, runSuperseded(run.runId));
+      }
+      for (const runId of signalled) this.raise(runId);
+    } finally {
+      timer.abort(undefined);
+      timer.release();
+      limit.release();
     }
   }
 }

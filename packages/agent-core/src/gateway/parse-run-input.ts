@@ -1,7 +1,8 @@
 import { inputInvalid, type Problem } from '../base/error-catalog.ts';
 import { isJsonObject } from '../base/json.ts';
-import { MESSAGE_ROLES } from '../vocabulary/message.ts';
+import { toJson } from '../base/to-json.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
+import { historyProblems, messageProblems, shown } from './message-problems.ts';
 
 const FIELDS = [
   'message',
@@ -17,7 +18,7 @@ const FIELDS = [
 const ID = /^[A-Za-z0-9._~:@-]{1,256}$/;
 
 /**
- * The input of a run as the framework takes it, checked once at the edge.
+ * The input of a run as the framework takes it, checked once at the edge; a copy, so that nobody changes it afterwards.
  *
  * @throws AgentError `INPUT_INVALID` with every problem at once; nothing was started.
  */
@@ -27,8 +28,11 @@ export function parseRunInput(input: unknown): RunInput {
   const problems = isJsonObject(input)
     ? problemsOf(input)
     : [{ at: 'input', seen: 'is not an object.', mend: 'Send { "message": "…" }.' }];
-  if (problems.length > 0) throw inputInvalid('The run input', problems);
-  return input as unknown as RunInput;
+  const copy = toJson(input);
+  if (!copy.ok)
+    problems.push({ at: 'input', seen: `${copy.problem}.`, mend: 'Send JSON values only.' });
+  if (problems.length > 0 || !copy.ok) throw inputInvalid('The run input', problems);
+  return copy.value as unknown as RunInput;
 }
 
 /** The common case, decided without a list: a text and nothing else. */
@@ -38,7 +42,7 @@ function isPlain(input: RunInput): boolean {
   return true;
 }
 
-function problemsOf(input: Readonly<Record<string, unknown>>): readonly Problem[] {
+function problemsOf(input: Readonly<Record<string, unknown>>): Problem[] {
   const problems: Problem[] = [];
   for (const key of Object.keys(input)) {
     if (!FIELDS.includes(key))
@@ -54,19 +58,19 @@ function problemsOf(input: Readonly<Record<string, unknown>>): readonly Problem[
     if (value !== undefined && (typeof value !== 'string' || !ID.test(value))) {
       problems.push({
         at: `input.${field}`,
-        seen: `is ${JSON.stringify(value)}.`,
+        seen: `is ${shown(value)}.`,
         mend: 'Use 1 to 256 letters, digits or ". _ ~ : @ -".',
       });
     }
   }
-  problems.push(...historyProblems(input['history']));
+  problems.push(...historyProblems(input['history'], 'input.history'));
   problems.push(...clientToolProblems(input['clientTools']));
   for (const field of ['selection', 'state', 'metadata', 'dependencies']) {
     const value = input[field];
     if (value !== undefined && !isJsonObject(value))
       problems.push({
         at: `input.${field}`,
-        seen: `is ${JSON.stringify(value)}.`,
+        seen: `is ${shown(value)}.`,
         mend: 'Send an object.',
       });
   }
@@ -77,7 +81,7 @@ function problemsOf(input: Readonly<Record<string, unknown>>): readonly Problem[
     if (typeof value !== 'string')
       problems.push({
         at,
-        seen: `is ${JSON.stringify(value)}.`,
+        seen: `is ${shown(value)}.`,
         mend: 'Metadata is text to text.',
       });
     if (key.startsWith('hexagent.'))
@@ -88,86 +92,6 @@ function problemsOf(input: Readonly<Record<string, unknown>>): readonly Problem[
       });
   }
   return problems;
-}
-
-function messageProblems(message: unknown, at: string): readonly Problem[] {
-  if (typeof message === 'string') {
-    return message.trim() === '' ? [{ at, seen: 'is blank.', mend: 'Send a text, or parts.' }] : [];
-  }
-  return Array.isArray(message) && message.length > 0
-    ? partProblems(message, at)
-    : [
-        {
-          at,
-          seen: `is ${JSON.stringify(message) ?? 'missing'}.`,
-          mend: 'Send a text, or a list of parts.',
-        },
-      ];
-}
-
-/** What a user may send: text, media and data. Calls and results are the framework's own. */
-function partProblems(parts: readonly unknown[], at: string): readonly Problem[] {
-  return parts.flatMap((part, index): readonly Problem[] => {
-    const place = `${at}[${index}]`;
-    if (!isJsonObject(part))
-      return [{ at: place, seen: 'is not a part.', mend: 'Send { "type": "text", "text": "…" }.' }];
-    switch (part['type']) {
-      case 'text':
-        return typeof part['text'] === 'string'
-          ? []
-          : [{ at: `${place}.text`, seen: 'is missing.', mend: 'Send a text.' }];
-      case 'data':
-        return 'data' in part
-          ? []
-          : [{ at: `${place}.data`, seen: 'is missing.', mend: 'Send a JSON value.' }];
-      case 'media':
-        return typeof part['mediaType'] === 'string' && isJsonObject(part['source'])
-          ? []
-          : [
-              {
-                at: place,
-                seen: 'has no mediaType or source.',
-                mend: 'Send { "type": "media", "mediaType": "image/png", "source": { "kind": "url", "url": "…" } }.',
-              },
-            ];
-      default:
-        return [
-          {
-            at: `${place}.type`,
-            seen: `is ${JSON.stringify(part['type'])}.`,
-            mend: 'A user sends text, data or media.',
-          },
-        ];
-    }
-  });
-}
-
-function historyProblems(history: unknown): readonly Problem[] {
-  if (history === undefined) return [];
-  if (!Array.isArray(history))
-    return [{ at: 'input.history', seen: 'is not a list.', mend: 'Send a list of messages.' }];
-  return history.flatMap((message: unknown, index): readonly Problem[] => {
-    const at = `input.history[${index}]`;
-    if (!isJsonObject(message) || !Array.isArray(message['parts']))
-      return [{ at, seen: 'is not a message.', mend: 'Send { "role", "parts", "origin" }.' }];
-    if (!(MESSAGE_ROLES as readonly unknown[]).includes(message['role']))
-      return [
-        {
-          at: `${at}.role`,
-          seen: `is ${JSON.stringify(message['role'])}.`,
-          mend: `Choose one of: ${MESSAGE_ROLES.join(', ')}.`,
-        },
-      ];
-    if (message['role'] === 'system')
-      return [
-        {
-          at: `${at}.role`,
-          seen: 'is "system".',
-          mend: 'The system message is the agent’s own: leave it out.',
-        },
-      ];
-    return [];
-  });
 }
 
 function clientToolProblems(tools: unknown): readonly Problem[] {

@@ -1,10 +1,11 @@
-import { untilAborted } from '../base/abort.ts';
+import { linked, untilAborted } from '../base/abort.ts';
 import { cursorInvalid } from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
+import type { EventLog } from '../durable/event-log.ts';
 import { envelopesOf } from '../durable/stored-events.ts';
 import type { Envelope } from '../events/envelope.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
-import { isTerminal } from '../vocabulary/state.ts';
+import { isTerminal, type RunStatus } from '../vocabulary/state.ts';
 import type { OwnedRuns } from './owned-runs.ts';
 
 /** Rows of one read of the log. */
@@ -24,7 +25,7 @@ export async function* watchRun(
   runId: RunId,
   { after, signal }: WatchOptions,
 ): AsyncGenerator<readonly Envelope[], void, void> {
-  if (!Number.isSafeInteger(after) || after < 0) throw cursorInvalid(after);
+  checkCursor(after);
   let cursor = after;
   for (;;) {
     signal.throwIfAborted();
@@ -58,44 +59,50 @@ export async function* watchRun(
       if (last.event.type !== 'run-paused') continue;
     }
     if (rows.length === PAGE) continue;
-    if (await isAtRest(setup, runId, signal)) {
+    const head = await store.records.head(runId, { signal });
+    if (head === undefined || isAtRest(head.run.status)) {
       // What was committed between the two reads is still to be handed on.
       const more = await store.log.read(runId, { after: cursor, limit: 1, signal });
       if (more.length === 0) return;
       continue;
     }
-    if (owned.get(runId) === undefined) await moreIn(setup, runId, { after: cursor, signal });
+    if (owned.get(runId) === undefined)
+      await moreIn(setup, store.log, { runId, after: cursor, signal });
     else await setup.clock.sleep(1, { signal });
   }
 }
 
+/** @throws AgentError `CURSOR_INVALID` for what cannot be the number of an event. */
+export function checkCursor(after: number): void {
+  if (!Number.isSafeInteger(after) || after < 0) throw cursorInvalid(after);
+}
+
 /** A stream ends at a pause and at the end. */
-export function endsStream({ event }: Envelope): boolean {
+function endsStream({ event }: Envelope): boolean {
   return event.type === 'run-finished' || event.type === 'run-paused';
 }
 
-async function isAtRest(setup: RunSetup, runId: RunId, signal: AbortSignal): Promise<boolean> {
-  const head = await setup.store?.records.head(runId, { signal });
-  return head === undefined || head.run.status === 'interrupted' || isTerminal(head.run.status);
+/** Nobody works on it, and nobody will until something new arrives. */
+export function isAtRest(status: RunStatus): boolean {
+  return status === 'interrupted' || isTerminal(status);
 }
 
 /** Resolves when the log may hold more; a store that cannot say is asked again soon. */
-async function moreIn(setup: RunSetup, runId: RunId, options: WatchOptions): Promise<void> {
-  const { after, signal } = options;
-  const changed = setup.store?.log.changed;
-  if (changed === undefined || setup.store === undefined)
-    return setup.clock.sleep(POLL_MS, { signal });
-  const own = new AbortController();
-  const stop = (): void => own.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
+async function moreIn(
+  { clock }: RunSetup,
+  log: EventLog,
+  { runId, after, signal }: WatchOptions & { readonly runId: RunId },
+): Promise<void> {
+  if (log.changed === undefined) return clock.sleep(POLL_MS, { signal });
+  const own = linked(signal);
   try {
     // A notification can be lost with its connection: the poll is the truth.
     await Promise.race([
-      setup.store.log.changed?.(runId, { after, signal: own.signal }),
-      setup.clock.sleep(POLL_MS * 5, { signal: own.signal }),
+      log.changed(runId, { after, signal: own.signal }),
+      clock.sleep(POLL_MS * 5, { signal: own.signal }),
     ]);
   } finally {
-    signal.removeEventListener('abort', stop);
-    own.abort();
+    own.release();
+    own.abort(undefined);
   }
 }
