@@ -198,7 +198,6 @@ async function acceptGuarded(
     recordResult(run, open, settlement);
     return;
   }
-  run.learn(value, outputMarks);
   const masked = resultParts(guardValue(value, outputMarks, CONTEXT_EXPOSURE));
   recordResult(run, open, { ...settlement, shown: await withinBudget(run, masked, maxResultBytes) });
 }

@@ -24,6 +24,7 @@ export function recordResult(run: ActiveRun, open: OpenCall, settlement: Settlem
   const { outcome, content, shown = content, stage, value, own } = settlement;
   const { call, tool } = open;
   useAnswer(run, open);
+  if (value !== undefined && tool !== undefined) run.learn(value, tool.definition.outputMarks);
   const started =
     call.stage === 'started' || call.stage === 'unknown' || call.stage === 'suspended';
   open.result = { type: 'tool-result', callId: call.callId, outcome, content };

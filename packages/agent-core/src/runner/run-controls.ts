@@ -1,28 +1,40 @@
-import { idempotencyKey } from '../approvals/idempotency-key.ts';
 import { inputDigest } from '../approvals/input-digest.ts';
 import { planApproval } from '../approvals/plan-approval.ts';
-import { inputInvalid, runNotDurable, toolUnknown } from '../base/error-catalog.ts';
+import type { AgentError } from '../base/error.ts';
+import {
+  approvalRejected,
+  inputInvalid,
+  runNotDurable,
+  toolFailed,
+  toolUnknown,
+} from '../base/error-catalog.ts';
 import { type CallId, callIdOf } from '../base/ids.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
+import { CONTEXT_EXPOSURE } from '../guard/exposure.ts';
+import { guardValue } from '../guard/guard-value.ts';
 import { captureResult } from '../tools/capture-result.ts';
-import { invokeTool, resultParts } from '../tools/invoke-tool.ts';
+import { resultParts } from '../tools/invoke-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Message, Part, ToolResultPart } from '../vocabulary/message.ts';
 import type { RunContext } from '../vocabulary/run-context.ts';
 import type { RunSignal, SignalKind } from '../vocabulary/signal.ts';
 import type { WaitResolution } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
+import { cancelByAnswer } from './answer-calls.ts';
 import { refusal, whyNot } from './authorise-batch.ts';
 import { type Boundary, boundary } from './boundaries.ts';
-import { openWait, useAnswer } from './call-ledger.ts';
+import { openWait, propose, useAnswer } from './call-ledger.ts';
 import type { CleanupTask } from './cleanup.ts';
 import { consumed, pollControl } from './control-lane.ts';
 import { loadHistory } from './load-history.ts';
 import type { OpenCall } from './open-call.ts';
+import { unknownEffect } from './recover-calls.ts';
 import { withinBudget } from './result-size.ts';
-import { OwnToolContext } from './run-context.ts';
+import { runCall } from './run-call.ts';
 
 const runs = new WeakMap<object, ActiveRun>();
+/** The last question of a run, answered or not. */
+const questions = new WeakMap<ActiveRun, Promise<unknown>>();
 
 /** Lets the `execute` of this run use its controls. */
 export function grantControls(run: ActiveRun): void {
@@ -81,7 +93,7 @@ export function runControls(context: RunContext): RunControls {
       calls.count += 1;
       return runOne(run, { ...call, index: calls.count });
     },
-    ask: (question) => askInPlace(run, question),
+    ask: (question) => asked(run, question),
     checkpoint: async (given) => {
       boundary(run, given);
       await run.journal?.commit({ signal: run.storage.signal });
@@ -125,7 +137,7 @@ async function runOne(
 ): Promise<ToolResultPart> {
   const callId = callIdOf(`${run.runId}.0.${index}`);
   const tool = run.catalogue.get(name);
-  const result =
+  const result: Result =
     tool === undefined
       ? { ...refusal('error', toolUnknown(name, run.catalogue.names)), value: undefined }
       : await carriedOut(run, { tool, input, callId });
@@ -142,7 +154,7 @@ async function runOne(
     callId,
     toolName: name,
     outcome: part.outcome,
-    content: part.content,
+    content: result.shown ?? part.content,
   });
   run.evidence('tool', {
     callId,
@@ -156,6 +168,8 @@ async function runOne(
 type Result = {
   readonly outcome: ToolResultPart['outcome'];
   readonly content: readonly Part[];
+  /** What sinks see, where it is not what the body reads. */
+  readonly shown?: readonly Part[];
   readonly value: JsonValue | undefined;
 };
 
@@ -176,53 +190,71 @@ async function carriedOut(
   let effective = checked.input;
   const plan = planApproval(tool.definition, effective);
   if (plan.action === 'wait') {
-    const answer = await askInPlace(run, { prompt: plan.prompt, input: effective });
+    const answer = await asked(run, { prompt: plan.prompt, input: effective });
     if (answer.decision === 'modify') {
       const edited = whyNot(run, { tool, input: answer.input, callId });
       if (!edited.ok) return { ...edited.refusal, value: undefined };
       effective = edited.input;
-    } else if (answer.decision !== 'approve') {
-      return {
-        outcome: 'denied',
-        content: [
-          {
-            type: 'text',
-            text: `The call was rejected${answer.comment === undefined ? '.' : `: ${answer.comment}`}`,
-          },
-        ],
-        value: undefined,
-      };
-    }
+    } else if (answer.decision !== 'approve')
+      return failure('denied', approvalRejected(tool.name, answer.comment));
   }
-  run.learn(effective, tool.definition.inputMarks);
-  const key = idempotencyKey({ rootRunId: run.runId, callId, inputDigest: inputDigest(effective) });
-  const context = new OwnToolContext(run, {
-    call: { callId, idempotencyKey: key, attempt: 1 },
-    needs: tool.needs,
-    stepId: run.currentStep,
-    stop: run.abort,
-  });
-  const outcome = await run.abort.until(
-    Promise.resolve(invokeTool(tool, effective, context)),
+  return ranHere(run, { tool, input: effective, callId });
+}
+
+/** As a started call of the loop: observed, within its time, and in doubt when nobody knows what became of it. */
+async function ranHere(
+  run: ActiveRun,
+  { tool, input, callId }: { readonly tool: Tool; readonly input: JsonObject; readonly callId: CallId },
+): Promise<Result> {
+  run.learn(input, tool.definition.inputMarks);
+  const parsed = { ok: true, payload: input } as const;
+  const open = propose(run, { callId, toolName: tool.name, providerCallId: undefined, arguments: parsed });
+  open.call = { ...open.call, stage: 'started', attempt: 1 };
+  const returned = await run.abort.until(
+    Promise.resolve(runCall(run, open, run.feed.openSteps[0] as string)),
   );
-  if (outcome.kind === 'ok') {
-    run.learn(outcome.value, tool.definition.outputMarks);
-    return {
-      outcome: 'ok',
-      content: await withinBudget(run, resultParts(outcome.value), tool.definition.maxResultBytes),
-      value: outcome.value,
-    };
+  switch (returned.kind) {
+    case 'ok':
+      return succeeded(run, tool, returned.value);
+    case 'error':
+      return failure('error', returned.error);
+    case 'suspended':
+      return failure('error', toolFailed(tool.name, CANNOT_SUSPEND));
+    case 'lost':
+      if (open.call.resume === 'retry') return failure('error', returned.error);
+      run.unknownEffects = [...run.unknownEffects, callId];
+      return failure('interrupted', unknownEffect(open, returned.error));
   }
-  const text =
-    outcome.kind === 'error'
-      ? `${outcome.error.message}\n${outcome.error.mend}`
-      : 'The tool suspended, which a custom execute cannot wait for: await it inside the tool.';
-  return { outcome: 'error', content: [{ type: 'text', text }], value: undefined };
+}
+
+async function succeeded(run: ActiveRun, tool: Tool, value: JsonValue): Promise<Result> {
+  const { maxResultBytes, outputMarks } = tool.definition;
+  run.learn(value, outputMarks);
+  const content = await withinBudget(run, resultParts(value), maxResultBytes);
+  const masked = guardValue(value, outputMarks, CONTEXT_EXPOSURE);
+  const shown = await withinBudget(run, resultParts(masked), maxResultBytes);
+  return { outcome: 'ok', content, shown, value };
+}
+
+const CANNOT_SUSPEND = 'it suspended, which a custom execute cannot wait for: await it inside the tool';
+
+function failure(outcome: ToolResultPart['outcome'], error: AgentError): Result {
+  return { ...refusal(outcome, error), value: undefined };
+}
+
+type Question = Parameters<RunControls['ask']>[0];
+
+/** One question at a time: the body waits in place, and each question is its newest wait. */
+function asked(run: ActiveRun, question: Question): Promise<WaitResolution> {
+  const before = questions.get(run) ?? Promise.resolve();
+  const answer = before.then(() => askInPlace(run, question));
+  questions.set(run, answer.catch(() => undefined));
+  return answer;
 }
 
 async function askInPlace(
   run: ActiveRun,
-  { prompt, input = {} }: { readonly prompt: JsonObject; readonly input?: JsonObject },
+  { prompt, input = {} }: Question,
 ): Promise<WaitResolution> {
   const [body] = run.batch;
   if (run.journal === undefined || body === undefined)
@@ -246,6 +278,10 @@ async function askInPlace(
     run.onSignal = undefined;
   }
   const answer: WaitResolution = body.answer;
+  if (answer.decision === 'cancel') {
+    cancelByAnswer(run, body);
+    throw run.abort.reason;
+  }
   useAnswer(run, body);
   body.answer = undefined;
   await run.journal.commit({ signal: run.storage.signal });
