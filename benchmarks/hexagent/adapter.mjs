@@ -1,5 +1,13 @@
 // Hexagent in the overhead harness: one file, the shape of an adapter of it. Imports the packed packages by name.
-import { bind, bootstrap, defineAgent, definePlugin, defineTool, effects, Model } from '@hexagent/agent-core';
+import {
+  bind,
+  bootstrap,
+  defineAgent,
+  definePlugin,
+  defineTool,
+  effects,
+  Model,
+} from '@hexagent/agent-core';
 
 const TOOL_NAME = 'lookup';
 const SYSTEM = 'You are a helpful assistant.';
@@ -20,11 +28,28 @@ function scriptModel(script) {
       { type: 'tool-call-start', index, providerCallId: id, name },
       { type: 'tool-call-delta', index, delta: args },
     ]),
-    { type: 'finish', reason: toolCalls.length > 0 ? 'tool-calls' : 'stop', usage: { inputTokens: 10, outputTokens: 10 }, model: script.id },
+    {
+      type: 'finish',
+      reason: toolCalls.length > 0 ? 'tool-calls' : 'stop',
+      usage: { inputTokens: 10, outputTokens: 10 },
+      model: script.id,
+    },
   ]);
-  const capabilities = { tools: true, reasoning: false, structuredOutput: 'with-tools', inputModalities: ['text'] };
+  const capabilities = {
+    tools: true,
+    reasoning: false,
+    structuredOutput: 'with-tools',
+    inputModalities: ['text'],
+  };
   return definePlugin({
-    manifest: { name: 'bench-model', version: '0.0.0', contract: 1, contributes: [Model], requires: [], options: { type: 'object' } },
+    manifest: {
+      name: 'bench-model',
+      version: '0.0.0',
+      contract: 1,
+      contributes: [Model],
+      requires: [],
+      options: { type: 'object' },
+    },
     setup: () => [
       bind(Model, {
         id: 'bench',
@@ -48,7 +73,12 @@ export default {
     const search = defineTool({
       name: TOOL_NAME,
       description: 'Search.',
-      input: { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false },
+      input: {
+        type: 'object',
+        properties: { q: { type: 'string' } },
+        required: ['q'],
+        additionalProperties: false,
+      },
       effects: effects.readOnly(),
       execute: (input) => context.tool(input),
     });
@@ -70,7 +100,10 @@ export default {
           parts: [{ type: 'text', text }],
         })),
       async run({ prompt, history }, sink) {
-        const run = await app.start(agent, history === undefined ? prompt : { message: prompt, history });
+        const run = await app.start(
+          agent,
+          history === undefined ? prompt : { message: prompt, history },
+        );
         for await (const { event } of run.events()) {
           if (event.type === 'message-delta') sink.delta(event.delta);
           else sink.event();
