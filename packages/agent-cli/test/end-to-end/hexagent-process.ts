@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { onTestFinished } from 'vitest';
 
 const BIN = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
 const CONFIG = fileURLToPath(new URL('hexagent.config.ts', import.meta.url));
@@ -51,6 +52,8 @@ export function startHexagent(args: readonly string[], options: ProcessOptions):
       },
     },
   );
+  // Nothing outlives its test, however the test ends.
+  onTestFinished(() => void child.kill('SIGKILL'));
   const seen = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();
   for (const name of ['stdout', 'stderr'] as const) {
