@@ -18,7 +18,7 @@ import {
 } from './model.mjs';
 import { mutants } from './mutants.mjs';
 
-class Violation extends Error {}
+export class Violation extends Error {}
 const must = (condition, message) => {
   if (!condition) throw new Violation(message);
 };
@@ -86,6 +86,7 @@ export class World {
       Object.assign(new this.Reader(name), { say: (text) => this.say(text) }),
     );
     this.plan = parts.plan ?? { phases: [['a'], ['b', 'c'], ['d']], pauses: [1] };
+    this.queueLimit = parts.queueLimit ?? QUEUE_LIMIT;
     this.claims = 0;
     this.log = [];
     /** Everything ever stored, kept apart from the rows that can be pruned. */
@@ -366,11 +367,25 @@ export class World {
       );
     }
     for (const reader of this.readers)
-      must(reader.queue.length <= QUEUE_LIMIT, `${reader.name} has ${reader.queue.length} waiting`);
+      must(
+        reader.queue.length <= this.queueLimit,
+        `${reader.name} has ${reader.queue.length} waiting`,
+      );
   }
 
-  /** From here on nothing fails: the newest owner finishes the run, the others learn that they lost it, every reader reads to the end. */
+  /** From here on nothing fails: the run ends, and every reader reads to the end. */
   complete() {
+    this.finishRun();
+    for (const reader of this.readers) {
+      this.take(reader);
+      for (let page = 0; !reader.ended && page < 200; page += 1)
+        if (!this.poll(reader, 3, true)) break;
+    }
+    this.compare();
+  }
+
+  /** The newest owner finishes the run, the others learn that they lost it. */
+  finishRun() {
     this.net = [];
     this.say('— nothing fails from here —');
     for (let turn = 0; !this.store.head.finished; turn += 1) {
@@ -403,12 +418,6 @@ export class World {
       this.forget(owner);
     }
     if (this.keepNothing) this.prune(Infinity);
-    for (const reader of this.readers) {
-      this.take(reader);
-      for (let page = 0; !reader.ended && page < 200; page += 1)
-        if (!this.poll(reader, 3, true)) break;
-    }
-    this.compare();
   }
 
   compare() {

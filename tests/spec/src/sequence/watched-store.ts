@@ -1,0 +1,39 @@
+import type { DurableStore, RunHead, RunStatus } from '@hexagent/agent-core';
+import { RealStore, RUN_ID, type StoredRow } from './real-store.ts';
+
+/** The store of the world as `watchRun` reads it. */
+export class WatchedStore extends RealStore {
+  status: RunStatus = 'created';
+
+  override commit(commit: {
+    readonly finish: boolean;
+    readonly rows: readonly StoredRow[];
+  }): 'committed' | 'superseded' | 'inbox-moved' {
+    const { version } = this.head;
+    const answer = super.commit(commit);
+    if (this.head.version === version) return answer;
+    if (commit.finish) this.status = 'completed';
+    else
+      this.status = commit.rows.some(({ type }) => type === 'run-paused')
+        ? 'interrupted'
+        : 'active';
+    return answer;
+  }
+
+  /** The two facets that a reader needs. */
+  get port(): DurableStore {
+    const facets = {
+      log: {
+        read: async (_: unknown, { after, limit }: { after: number; limit: number }) =>
+          this.readRows(after, limit),
+      },
+      records: { head: async () => this.#recordHead() },
+    };
+    return facets as unknown as DurableStore;
+  }
+
+  #recordHead(): Pick<RunHead, 'run'> {
+    const run = { runId: RUN_ID, status: this.status } as RunHead['run'];
+    return { run };
+  }
+}
