@@ -17,6 +17,7 @@ import {
   type EvidenceRow,
   type Plugin,
   type RunId,
+  type Sealer as SealerType,
   type Tool,
   type ToolContext,
   type WaitResolution,
@@ -148,6 +149,19 @@ export function unreachable(): AgentError {
   });
 }
 
+/** A toy: what is sealed for one place opens nowhere else. */
+export const toySealer: SealerType = {
+  seal: async (text, boundTo) => xored(`${boundTo}|${text}`),
+  open: async (sealed, boundTo) => {
+    const text = xored(sealed);
+    if (!text.startsWith(`${boundTo}|`)) throw new Error(`sealed for another place than ${boundTo}`);
+    return text.slice(boundTo.length + 1);
+  },
+};
+
+const xored = (text: string): string =>
+  Array.from(text, (letter) => String.fromCharCode(letter.charCodeAt(0) ^ 0x2a)).join('');
+
 /** A store with a clock of its own: leases run out when the test says so. */
 export function storeWithClock(): { readonly store: DurableStore; readonly clock: FakeClock } {
   const clock = fakeClock(Date.now());
@@ -175,12 +189,16 @@ export function eventsOf<T extends AgentEvent['type']>(
   return envelopes.flatMap(({ event }) => (event.type === type ? [event as EventOf<T>] : []));
 }
 
-/** Everything that is in the log of a run. */
+/** Everything that is in the log of a run, over all its pauses. */
 export async function logOf(app: App, runId: RunId, after = 0): Promise<readonly Envelope[]> {
   const envelopes: Envelope[] = [];
-  for await (const batch of app.runs.watch(runId, { after }, app.local('test')))
-    envelopes.push(...batch);
-  return envelopes;
+  for (let cursor = after; ; ) {
+    for await (const batch of app.runs.watch(runId, { after: cursor }, app.local('test')))
+      envelopes.push(...batch);
+    const last = envelopes.at(-1)?.seq ?? cursor;
+    if (last === cursor) return envelopes;
+    cursor = last;
+  }
 }
 
 export async function evidenceOf(app: App, runId: RunId): Promise<readonly EvidenceRow[]> {
