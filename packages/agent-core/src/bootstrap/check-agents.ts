@@ -14,7 +14,7 @@ export function checkAgents(
 ): readonly Problem[] {
   const problems: Problem[] = [];
   const names = new Set<string>();
-  const sources = new Set(ports.all(ToolSource).map(({ id }) => id));
+  const sources = sourceIds(problems, ports);
   const model = ports.find(Model);
   for (const [index, agent] of agents.entries()) {
     const at = `agents[${index}] (${agent.name})`;
@@ -60,6 +60,21 @@ export function checkAgents(
     if (agent.durable && !ports.has(Sealer.id)) secrets(problems, { at, agent });
   }
   return [...problems, ...durability(agents, ports)];
+}
+
+/** The ids that an agent may name: each means one source. */
+function sourceIds(problems: Problem[], ports: PortTable): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { id } of ports.all(ToolSource)) {
+    if (ids.has(id))
+      problems.push({
+        at: 'tool sources',
+        seen: `have the id "${id}" more than once.`,
+        mend: 'Give each source an id of its own.',
+      });
+    ids.add(id);
+  }
+  return ids;
 }
 
 function needed(

@@ -61,7 +61,7 @@ function contextFor({ manifest }: Plugin, { ports, lifecycle }: Parts): SetupCon
   return {
     get: (port) => {
       required(port.id);
-      return ports.get(port, `The plugin "${name}"`);
+      return ports.get(port, 'its setup');
     },
     all: (port) => {
       required(port.id);
