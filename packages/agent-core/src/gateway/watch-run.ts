@@ -1,10 +1,12 @@
 import { linked, untilAborted } from '../base/abort.ts';
 import { cursorInvalid } from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
+import type { DurableStore } from '../durable/durable-store.ts';
 import type { EventLog } from '../durable/event-log.ts';
 import { envelopesOf } from '../durable/stored-events.ts';
 import type { Envelope } from '../events/envelope.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
+import { isControl } from '../vocabulary/signal.ts';
 import { isTerminal, type RunStatus } from '../vocabulary/state.ts';
 import type { OwnedRuns } from './owned-runs.ts';
 
@@ -59,8 +61,13 @@ export async function* watchRun(
       if (last.event.type !== 'run-paused') continue;
     }
     if (rows.length === PAGE) continue;
-    const head = await store.records.head(runId, { signal });
-    if (head === undefined || isAtRest(head.run.status)) {
+    const here = owned.get(runId);
+    if (here !== undefined && !here.feed.stopped) {
+      // Its row may still say that it waits: the first commit of this owner is on its way.
+      if (here.feed.joinAt(cursor) === undefined) await setup.clock.sleep(1, { signal });
+      continue;
+    }
+    if (await isOver(store, runId, signal)) {
       // What was committed between the two reads is still to be handed on.
       const more = await store.log.read(runId, { after: cursor, limit: 1, signal });
       if (more.length === 0) return;
@@ -80,6 +87,15 @@ export function checkCursor(after: number): void {
 /** A stream ends at a pause and at the end. */
 function endsStream({ event }: Envelope): boolean {
   return event.type === 'run-finished' || event.type === 'run-paused';
+}
+
+/** Nothing follows: the run is gone, has ended, or waits and nothing has arrived that wakes it. */
+async function isOver(store: DurableStore, runId: RunId, signal: AbortSignal): Promise<boolean> {
+  const head = await store.records.head(runId, { signal });
+  if (head === undefined || isTerminal(head.run.status)) return true;
+  if (!isAtRest(head.run.status)) return false;
+  const pending = await store.inbox.pending(runId, { signal });
+  return !pending.some(({ kind }) => isControl(kind));
 }
 
 /** Nobody works on it, and nobody will until something new arrives. */
