@@ -1,7 +1,7 @@
 import { linked, type Wait, type WaitResolution } from '@hexagent/agent-core';
 import { questionOf } from '../render/wait-question.ts';
 import { printQuestion } from '../render/wait-view.ts';
-import type { ChatSession } from './chat-session.ts';
+import type { ChatSession } from './chat-state.ts';
 import { answerHint, readAnswer } from './read-answer.ts';
 
 /** Waits that nobody at a prompt can answer: something else has to happen. */

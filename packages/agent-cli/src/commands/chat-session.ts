@@ -1,28 +1,9 @@
-import type { App, Caller, Message, RunHandle, RunResult, Wait } from '@hexagent/agent-core';
+import type { RunHandle, RunResult, Wait } from '@hexagent/agent-core';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-code.ts';
-import type { CliIo } from '../io/cli-io.ts';
-import type { Interrupts } from '../io/interrupts.ts';
-import type { LineReader } from '../io/line-reader.ts';
-import type { Output } from '../render/output.ts';
 import { askAbout } from './ask-about.ts';
 import { cancelOnInterrupt } from './cancel-run.ts';
+import type { ChatSession } from './chat-state.ts';
 import { followRun } from './follow-run.ts';
-
-export type ChatSession = {
-  readonly app: App;
-  readonly caller: Caller;
-  readonly io: CliIo;
-  readonly output: Output;
-  readonly interrupts: Interrupts;
-  readonly lines: LineReader;
-  readonly agent: string;
-  /** A durable agent keeps the conversation; else the chat sends what was said. */
-  readonly memory: ChatMemory;
-};
-
-export type ChatMemory =
-  | { readonly kind: 'conversation'; readonly conversationId: string }
-  | { readonly kind: 'history'; readonly messages: Message[] };
 
 /** Starts a run for one message and stays with it to its end, or until its waits are left for later. */
 export async function sendMessage(session: ChatSession, message: string): Promise<ExitCode> {

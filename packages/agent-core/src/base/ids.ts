@@ -17,7 +17,9 @@ export interface IdSource {
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const LENGTH = 20;
 /** Every two letters, so that an id is put together in ten steps. */
-const PAIRS: readonly string[] = [...ALPHABET].flatMap((first) => [...ALPHABET].map((second) => first + second));
+const PAIRS: readonly string[] = [...ALPHABET].flatMap((first) =>
+  [...ALPHABET].map((second) => first + second),
+);
 
 /** Ids of 20 characters, 100 random bits, from the platform's `crypto`. */
 export const randomIds: IdSource = pooledIds(1024);
@@ -34,7 +36,8 @@ function pooledIds(poolSize: number): IdSource {
       }
       let id = '';
       for (let index = 0; index < LENGTH; index += 2) {
-        const pair = (((pool[used + index] as number) & 31) << 5) | ((pool[used + index + 1] as number) & 31);
+        const pair =
+          (((pool[used + index] as number) & 31) << 5) | ((pool[used + index + 1] as number) & 31);
         id += PAIRS[pair] as string;
       }
       used += LENGTH;

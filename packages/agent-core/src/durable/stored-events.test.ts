@@ -44,7 +44,10 @@ describe('rows', () => {
     ['a gap', envelope(4, delta('b'), inStep)],
     ['another step', envelope(2, delta('b'), { stepId: 's2' })],
     ['another message', envelope(2, delta('b', 'm2'), inStep)],
-    ['another kind of text', envelope(2, { type: 'reasoning-delta', reasoningId: 'm1', delta: 'b' }, inStep)],
+    [
+      'another kind of text',
+      envelope(2, { type: 'reasoning-delta', reasoningId: 'm1', delta: 'b' }, inStep),
+    ],
     ['an event without text', envelope(2, { type: 'run-started' })],
   ])('%s ends a row', (_, next) => {
     expect(rowsOf([envelope(1, delta('a'), inStep), next])).toHaveLength(2);
@@ -54,8 +57,14 @@ describe('rows', () => {
     const callId = callIdOf('r1.1.0');
     const reasoning: AgentEvent = { type: 'reasoning-delta', reasoningId: 'x', delta: 'h' };
     const args: AgentEvent = { type: 'tool-call-args-delta', callId, delta: '{' };
-    const other: AgentEvent = { type: 'tool-call-args-delta', callId: callIdOf('r1.1.1'), delta: '{' };
-    const rows = rowsOf([reasoning, reasoning, args, args, other].map((event, n) => envelope(n + 1, event)));
+    const other: AgentEvent = {
+      type: 'tool-call-args-delta',
+      callId: callIdOf('r1.1.1'),
+      delta: '{',
+    };
+    const rows = rowsOf(
+      [reasoning, reasoning, args, args, other].map((event, n) => envelope(n + 1, event)),
+    );
     expect(rows.map(({ ends }) => ends?.length)).toEqual([2, 2, 1]);
   });
 
@@ -65,7 +74,11 @@ describe('rows', () => {
 });
 
 test('a row is read from the middle: only what is above the cursor', () => {
-  const given = [envelope(1, delta('a'), inStep), envelope(2, delta('b'), inStep), envelope(3, delta('c'), inStep)];
+  const given = [
+    envelope(1, delta('a'), inStep),
+    envelope(2, delta('b'), inStep),
+    envelope(3, delta('c'), inStep),
+  ];
   const [row] = rowsOf(given);
   if (row === undefined) throw new Error('no row');
   expect(envelopesOf(row, { rootRunId, after: sequenceOf(1, 1) })).toEqual(given.slice(1));
@@ -87,7 +100,9 @@ test('any events, stored and read from any cursor, are the very events above it'
   const step = fc.constantFrom<Partial<Envelope>>({}, { stepId: 's1' }, { stepId: 's2' });
   const event = fc.oneof(
     fc.tuple(fc.constantFrom('m1', 'm2'), fc.string()).map(([id, text]) => delta(text, id)),
-    fc.string().map((text): AgentEvent => ({ type: 'reasoning-delta', reasoningId: 'm1', delta: text })),
+    fc
+      .string()
+      .map((text): AgentEvent => ({ type: 'reasoning-delta', reasoningId: 'm1', delta: text })),
     fc.constant<AgentEvent>({ type: 'run-started' }),
   );
   const sample = fc.array(fc.tuple(event, step, fc.integer({ min: 1, max: 3 })));

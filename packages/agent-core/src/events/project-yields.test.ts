@@ -22,7 +22,9 @@ const wait: Wait = {
   onExpiry: 'reject',
 };
 const summary: RunSummary = { text: 'Done.', toolCalls: ['look'], evidenceCount: 7 };
-const finished = (outcome: Extract<AgentEvent, { type: 'run-finished' }>['outcome']): AgentEvent => ({
+const finished = (
+  outcome: Extract<AgentEvent, { type: 'run-finished' }>['outcome'],
+): AgentEvent => ({
   type: 'run-finished',
   outcome,
   usage: {},
@@ -38,7 +40,10 @@ const TABLE: readonly (readonly [AgentEvent, readonly AgentYield[]])[] = [
     { type: 'run-paused', waits: [wait], usage: {}, summary },
     [progress('run paused', 'run', { waits: [wait.id] })],
   ],
-  [finished({ kind: 'completed', text: 'x', output: { typed: 1 } }), [{ kind: 'final', output: { typed: 1 } }]],
+  [
+    finished({ kind: 'completed', text: 'x', output: { typed: 1 } }),
+    [{ kind: 'final', output: { typed: 1 } }],
+  ],
   [
     finished({ kind: 'completed', text: 'x' }),
     [
@@ -65,7 +70,14 @@ const TABLE: readonly (readonly [AgentEvent, readonly AgentYield[]])[] = [
   [finished({ kind: 'cancelled' }), [{ kind: 'cancel' }]],
   [{ type: 'step-finished', stepId: 's', finish: 'stop' }, []],
   [
-    { type: 'tool-call-result', messageId: 'm', callId, toolName: 'look', outcome: 'ok', content: [] },
+    {
+      type: 'tool-call-result',
+      messageId: 'm',
+      callId,
+      toolName: 'look',
+      outcome: 'ok',
+      content: [],
+    },
     [{ kind: 'tool', name: 'look', callId, outcome: 'ok', content: [] }],
   ],
   [{ type: 'wait-opened', wait }, [{ kind: 'approval', wait }]],
@@ -115,23 +127,38 @@ const TABLE: readonly (readonly [AgentEvent, readonly AgentYield[]])[] = [
   [{ type: 'tool-call-start', messageId: 'm', callId, toolName: 'look' }, []],
   [{ type: 'tool-call-args-delta', callId, delta: '{' }, []],
   [{ type: 'tool-call-end', callId }, []],
-  [
-    { type: 'progress', message: 'half', callId, detail: 50 },
-    [progress('half', callId, 50)],
-  ],
+  [{ type: 'progress', message: 'half', callId, detail: 50 }, [progress('half', callId, 50)]],
   [{ type: 'progress', message: 'half' }, [{ kind: 'progress', message: 'half' }]],
   [{ type: 'run-resumed', deliveries: 2 }, [progress('run resumed', 'resume', { deliveries: 2 })]],
   [
     { type: 'rewound', steps: ['s1'], after: 9, reason: 'owner-changed' },
-    [progress('earlier items no longer count', 'rewound', { steps: ['s1'], reason: 'owner-changed', after: 9 })],
+    [
+      progress('earlier items no longer count', 'rewound', {
+        steps: ['s1'],
+        reason: 'owner-changed',
+        after: 9,
+      }),
+    ],
   ],
   [
     { type: 'rewound', steps: ['s1'], reason: 'model-retry' },
-    [progress('earlier items no longer count', 'rewound', { steps: ['s1'], reason: 'model-retry' })],
+    [
+      progress('earlier items no longer count', 'rewound', {
+        steps: ['s1'],
+        reason: 'model-retry',
+      }),
+    ],
   ],
 ];
 
-const envelope = (event: AgentEvent) => ({ rootRunId: runId, runId, agent: 'a', seq: 1, at: 1, event });
+const envelope = (event: AgentEvent) => ({
+  rootRunId: runId,
+  runId,
+  agent: 'a',
+  seq: 1,
+  at: 1,
+  event,
+});
 
 describe('core-contract §12.31', () => {
   test.each(TABLE)('event %o becomes its yield', (event, yields) => {
@@ -161,7 +188,10 @@ describe('core-contract §12.31', () => {
 
 /** The other half: what is yielded, and the event or the end that it becomes. */
 const BACK: readonly (readonly [AgentYield, { readonly event: AgentEvent } | YieldedEnd])[] = [
-  [{ kind: 'token', text: 'Hi' }, { event: { type: 'message-delta', messageId: 'm1', delta: 'Hi' } }],
+  [
+    { kind: 'token', text: 'Hi' },
+    { event: { type: 'message-delta', messageId: 'm1', delta: 'Hi' } },
+  ],
   [{ kind: 'progress', message: 'x' }, { event: { type: 'progress', message: 'x' } }],
   [
     { kind: 'progress', message: 'x', detail: 1 },
@@ -185,13 +215,19 @@ const BACK: readonly (readonly [AgentYield, { readonly event: AgentEvent } | Yie
     { event: { type: 'evidence-recorded', kind: 'evaluation', evidenceSeq: 1 } },
   ],
   [{ kind: 'approval', wait }, { event: { type: 'wait-opened', wait } }],
-  [{ kind: 'final', output: 1 }, { end: 'final', output: 1 }],
+  [
+    { kind: 'final', output: 1 },
+    { end: 'final', output: 1 },
+  ],
   [
     { kind: 'error', code: 'X', message: 'm', mend: 'd' },
     { end: 'error', code: 'X', message: 'm', mend: 'd' },
   ],
   [{ kind: 'cancel' }, { end: 'cancel' }],
-  [{ kind: 'cancel', reason: 'why' }, { end: 'cancel', reason: 'why' }],
+  [
+    { kind: 'cancel', reason: 'why' },
+    { end: 'cancel', reason: 'why' },
+  ],
 ];
 
 test.each(BACK)('the yield %o becomes its event', (item, outcome) => {

@@ -98,7 +98,8 @@ async function settled(parts: GatewayParts, { run, rest }: Driven): Promise<RunR
       return { runId, usage, ...summary, kind: 'paused', waits: openWaits(run).map(shownWait) };
     }
     const event = { type: 'run-finished' as const, outcome: came.outcome, usage, summary };
-    return resultOf({ runId, event }) as RunResult<unknown>;
+    // The result says what the log says, whoever asks for it and wherever.
+    return resultOf({ runId, event: run.guard?.contents(event) ?? event }) as RunResult<unknown>;
   } catch (error) {
     // Another owner has the run: what it comes to is in the log.
     if (AgentError.is(error) && error.code === 'RUN_SUPERSEDED')

@@ -38,7 +38,7 @@ export function historyProblems(history: unknown, at: string): readonly Problem[
 export function shown(value: unknown): string {
   if (value === undefined) return 'missing';
   const json = toJson(value);
-  return json.ok ? JSON.stringify(json.value) : `a ${typeof value}`;
+  return json.ok ? JSON.stringify(json.value) : `a value of type ${typeof value}`;
 }
 
 const ORIGINS = ['user', 'model', 'tool', 'framework'];

@@ -9,7 +9,8 @@ import {
   waitNotFound,
 } from '../base/error-catalog.ts';
 import type { WaitId } from '../base/ids.ts';
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { compileSchema } from '../base/schema.ts';
 import { shownWait } from '../runner/call-ledger.ts';
 import { keep } from '../runner/keeping.ts';
 import type { Wait, WaitResolution } from '../vocabulary/wait.ts';
@@ -34,6 +35,7 @@ export async function resolveWait(
   const answer = readAnswer(resolution, wait);
   if (answer.decision === 'modify')
     checkEdit(parts, { agent: head.run.agent, wait, input: answer.input });
+  if (answer.decision === 'answer') checkValue(wait, answer.value);
   // A deferred question stays open: it counts as no answer.
   if (answer.decision === 'defer') return;
   const result = await head.store.inbox.resolve(
@@ -90,6 +92,22 @@ function readAnswer(resolution: unknown, wait: Wait): WaitResolution {
   if (typeof decision === 'string' && !(wait.allowed as readonly string[]).includes(decision))
     throw waitDecisionNotAllowed(wait.id, decision, wait.allowed);
   throw inputInvalid(`The answer to ${wait.id}`, read.problems);
+}
+
+/** What was asked for under a schema is held to it. */
+function checkValue(wait: Wait, value: JsonValue): void {
+  const schema = wait.kind === 'input' ? wait.prompt['schema'] : undefined;
+  const compiled = isJsonObject(schema) ? compileSchema(schema, 'schema') : undefined;
+  const checked = compiled?.ok === true ? compiled.check(value) : undefined;
+  if (checked === undefined || checked.ok) return;
+  throw inputInvalid(
+    `The answer to ${wait.id}`,
+    checked.problems.map((problem) => ({
+      at: 'value',
+      seen: `${problem}.`,
+      mend: 'Answer what the schema asks for.',
+    })),
+  );
 }
 
 /** Edited arguments are checked before they are taken, where the tool is the agent's own: nothing is lost by a typing error. */

@@ -1,6 +1,7 @@
 import { approvalRejected, runCancelled } from '../base/error-catalog.ts';
+import type { JsonObject } from '../base/json.ts';
 import { resultParts } from '../tools/invoke-tool.ts';
-import type { WaitResolution } from '../vocabulary/wait.ts';
+import type { WaitRecord, WaitResolution } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
 import { allow, refusal } from './authorise-batch.ts';
 import { edit, openWait, useAnswer } from './call-ledger.ts';
@@ -15,7 +16,6 @@ import { resolutionOf } from './suspended-call.ts';
 export async function actOnAnswers(run: ActiveRun): Promise<void> {
   for (const open of run.batch) {
     if (open.settled || open.running || open.answer === undefined) continue;
-    if (open.wait?.status !== 'resolved') continue;
     if (open.call.stage === 'authorised' || open.call.stage === 'started') continue;
     actOn(run, open, open.answer);
     if (run.journal?.isFull === true) await run.journal.commit({ signal: run.storage.signal });
@@ -71,6 +71,7 @@ function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
       });
       return;
     case 'defer':
+      askAgain(run, open, {});
       return;
   }
 }
@@ -81,7 +82,7 @@ export function cancelByAnswer(run: ActiveRun, open: OpenCall): void {
   useAnswer(run, open);
   run.cancelRequest ??= {
     ...(answer?.comment === undefined ? {} : { reason: answer.comment }),
-    ...(wait?.resolvedBy === undefined ? {} : { requestedBy: wait.resolvedBy }),
+    requestedBy: wait?.resolvedBy,
   };
   run.abort.abort(runCancelled(run.runId));
 }
@@ -99,21 +100,19 @@ function modify(
 ): void {
   const bound = open.tool?.definition.bindInput(answer.input);
   if (bound === undefined || !bound.ok) {
-    const previous = open.wait;
-    useAnswer(run, open);
-    openWait(run, open, {
-      kind: 'approval',
-      prompt: {
-        ...previous?.prompt,
-        problems: bound === undefined ? ['the tool is gone'] : bound.problems,
-      },
-      ...(previous === undefined ? {} : { allowed: previous.allowed }),
-    });
+    askAgain(run, open, { problems: bound === undefined ? ['the tool is gone'] : bound.problems });
     return;
   }
   edit(run, open, bound.input);
   open.edited = true;
   allow(run, open);
+}
+
+/** The same question, as the next row: the answer to the one before is used up. */
+function askAgain(run: ActiveRun, open: OpenCall, more: JsonObject): void {
+  const { prompt, allowed } = open.wait as WaitRecord;
+  useAnswer(run, open);
+  openWait(run, open, { kind: 'approval', prompt: { ...prompt, ...more }, allowed });
 }
 
 /** `onReject: 'return'`: the model reads the refusal. `'fail'`: the run ends, as the contract has it. */

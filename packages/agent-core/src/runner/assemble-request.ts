@@ -22,7 +22,10 @@ export function assembleRequest(run: ActiveRun): ModelRequest {
   const { definition, input, principal } = run.facts;
   const plan = outputPlan(run);
   return {
-    messages: assembleMessages({ system: run.systemText ?? DEFAULT_INSTRUCTIONS, messages: run.messages }),
+    messages: assembleMessages({
+      system: run.systemText ?? DEFAULT_INSTRUCTIONS,
+      messages: run.messages,
+    }),
     tools: plan.withTools ? run.catalogue.modelTools : [],
     toolChoice: plan.withTools && run.catalogue.modelTools.length > 0 ? 'auto' : 'none',
     ...(plan.output === undefined ? {} : { output: plan.output }),

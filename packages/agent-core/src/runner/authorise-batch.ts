@@ -58,8 +58,16 @@ export function authorise(run: ActiveRun, open: OpenCall): void {
     if (!checked.ok) open.refusal = checked.refusal;
     else if (checked.input !== open.input) edit(run, open, checked.input);
   }
-  if (open.refusal === undefined && tool !== undefined && asksFirst(tool) && run.journal === undefined)
-    open.refusal = refusal('error', runNotDurable(run.facts.definition.name, `question about "${tool.name}"`));
+  if (
+    open.refusal === undefined &&
+    tool !== undefined &&
+    asksFirst(tool) &&
+    run.journal === undefined
+  )
+    open.refusal = refusal(
+      'error',
+      runNotDurable(run.facts.definition.name, `question about "${tool.name}"`),
+    );
   if (open.refusal === undefined && tool !== undefined) {
     run.learn(open.input, tool.definition.inputMarks);
     if (tool.runs === 'client') {

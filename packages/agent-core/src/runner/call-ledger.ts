@@ -101,7 +101,7 @@ export function markStarted(run: ActiveRun, open: OpenCall): void {
     actionId: call.callId,
     actionKind: 'tool-call',
     stage: 'before',
-    idempotency: open.tool?.definition.idempotency ?? 'unknown',
+    idempotency: (open.tool as Tool).definition.idempotency,
     metadata: {
       toolName: call.toolName,
       attempt: open.call.attempt,
@@ -122,7 +122,7 @@ export function useAnswer(run: ActiveRun, open: OpenCall): void {
     kind: wait.kind,
     decision: answer.decision,
     digest: wait.digest,
-    ...(wait.resolvedBy === undefined ? {} : { by: wait.resolvedBy }),
+    by: wait.resolvedBy as string,
     ...(answer.comment === undefined ? {} : { comment: answer.comment }),
   });
   boundary(run, {
@@ -165,9 +165,7 @@ export function openWait(run: ActiveRun, open: OpenCall, request: WaitRequest): 
   open.answer = undefined;
   open.wait = record;
   const { expiresAt: _estimated, ...opening } = record;
-  run.journal?.opens(
-    request.ttlMs === undefined ? opening : { ...opening, ttlMs: request.ttlMs },
-  );
+  run.journal?.opens(request.ttlMs === undefined ? opening : { ...opening, ttlMs: request.ttlMs });
   run.record({ type: 'wait-opened', wait: record });
   boundary(run, {
     actionId: record.id,

@@ -24,10 +24,7 @@ export type ModelStep = { readonly stepId: string; readonly answer: ModelAnswer 
  * after it, `rewound` takes the partial answer back and the step starts again, a bounded number of times.
  * Undefined when the answer before still stands: there were messages, and hooks have handled them all.
  */
-export async function callModel(
-  run: ActiveRun,
-  model: AgentModel,
-): Promise<ModelStep | undefined> {
+export async function callModel(run: ActiveRun, model: AgentModel): Promise<ModelStep | undefined> {
   const stepId = run.nextStepId();
   run.show(stepId, { type: 'step-started', stepId, kind: 'model' });
   if (run.conversation.length > 0) {
@@ -70,7 +67,9 @@ export async function callModel(
 /** Arguments as a sink may have them, for a tool with marked fields; undefined for any other. */
 function maskedInput(run: ActiveRun, toolName: string, input: JsonObject): JsonObject | undefined {
   const tool = run.catalogue.get(toolName);
-  return tool === undefined || tool.definition.inputMarks.length === 0 ? undefined : shownInput(tool, input);
+  return tool === undefined || tool.definition.inputMarks.length === 0
+    ? undefined
+    : shownInput(tool, input);
 }
 
 function observed(
@@ -111,8 +110,9 @@ async function streamed(
       if (next.done === true) break;
       if (run.signalled) await pollControl(run);
       for (const event of next.value) assembler.accept(event);
-      if (run.journal !== undefined && run.feed.tailLength > TAIL_LIMIT) {
-        await run.journal.flush(run.abort);
+      const { journal } = run;
+      if (journal !== undefined && (run.feed.tailLength > TAIL_LIMIT || journal.flushIsDue)) {
+        await journal.flush(run.storage);
       }
     }
   } finally {

@@ -7,13 +7,11 @@ import { shownWait, stage } from './call-ledger.ts';
 import { type CleanupTask, runCleanups } from './cleanup.ts';
 import type { OpenCall } from './open-call.ts';
 import { recordResult } from './record-result.ts';
-import { settleRun } from './settle-run.ts';
+import { CANCELLING, settleRun } from './settle-run.ts';
 
 /** `cancelling` is stored first: a crash from here on finishes the cancellation. */
 export async function beginCancellation(run: ActiveRun): Promise<void> {
-  if (run.standing.status !== 'cancelling') {
-    run.stand({ status: 'cancelling', transition: 'cancelling', reason: 'cancellation-requested' });
-  }
+  if (run.standing.status !== 'cancelling') run.stand(CANCELLING);
   settleCalls(run);
   await run.journal?.commit({ signal: run.storage.signal });
 }
@@ -28,7 +26,7 @@ export function settleCalls(run: ActiveRun): void {
     if (open.call.step === 0) {
       // The body of a custom `execute`: nobody called it, so nobody reads a result of it.
       open.settled = true;
-      settleBody(run, open, doubtful);
+      settleBody(run, open);
       continue;
     }
     recordResult(run, open, {
@@ -36,9 +34,10 @@ export function settleCalls(run: ActiveRun): void {
       content: [
         {
           type: 'text',
-          text: started && mayWrite(open)
-            ? 'Interrupted: the run ended. It is not known whether this call took effect.'
-            : 'Interrupted: the run ended. This call did not take effect.',
+          text:
+            started && mayWrite(open)
+              ? 'Interrupted: the run ended. It is not known whether this call took effect.'
+              : 'Interrupted: the run ended. This call did not take effect.',
         },
       ],
       stage: doubtful ? 'unknown' : 'interrupted',
@@ -47,10 +46,10 @@ export function settleCalls(run: ActiveRun): void {
   }
 }
 
-function settleBody(run: ActiveRun, open: OpenCall, doubtful: boolean): void {
+function settleBody(run: ActiveRun, open: OpenCall): void {
   const { callId, stage: known } = open.call;
-  stage(run, open, known === 'failed' ? known : doubtful ? 'unknown' : 'interrupted');
-  if (open.call.stage === 'unknown') run.unknownEffects = [...run.unknownEffects, callId];
+  stage(run, open, known === 'failed' ? known : 'unknown');
+  if (known !== 'failed') run.unknownEffects = [...run.unknownEffects, callId];
 }
 
 function mayWrite({ tool }: OpenCall): boolean {
@@ -91,7 +90,7 @@ export async function completeCancellation(
       : {
           kind: 'failed',
           error: cancellationCleanupFailed(
-            failed.map(({ targetRef, message }) => `${targetRef}: ${message ?? ''}`),
+            failed.map(({ targetRef, message }) => `${targetRef}: ${message}`),
           ).toRecord(),
         };
   await settleRun(

@@ -1,6 +1,7 @@
 import { runCancelled } from '../base/error-catalog.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
+import type { RunTree } from '../durable/run-records.ts';
 import { isControl, type RunSignal } from '../vocabulary/signal.ts';
 import type { WaitRecord } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
@@ -114,8 +115,8 @@ function eventValue(payload: JsonObject): JsonValue {
 
 /** Brings the answers of waits into memory: the wait row is the answer, its signal was only the wake-up. */
 async function readAnswers(run: ActiveRun, store: DurableStore): Promise<void> {
-  const tree = await store.records.load(run.runId, { signal: run.storage.signal });
-  for (const record of tree?.waits ?? []) await takeAnswer(run, record);
+  const tree = (await store.records.load(run.runId, { signal: run.storage.signal })) as RunTree;
+  for (const record of tree.waits) await takeAnswer(run, record);
 }
 
 /** Gives a resolved wait to its call; anything else is left as it is. */
@@ -137,5 +138,5 @@ export function signalText(payload: JsonObject): string {
     const value = payload[key];
     if (typeof value === 'string') return value;
   }
-  return isJsonObject(payload) ? JSON.stringify(payload) : '';
+  return JSON.stringify(payload);
 }

@@ -30,6 +30,7 @@ export async function readConversation(
       parts: [{ type: 'text', text: signalText(signal.payload) }],
     });
     given = true;
+    if (run.journal?.isFull === true) await run.journal.commit({ signal: run.storage.signal });
   }
   return given;
 }

@@ -38,7 +38,7 @@ export async function customExecute(run: ActiveRun): Promise<Rest> {
       ...open.call,
       stage: 'started',
       attempt: open.call.attempt + 1,
-      startedFence: run.journal?.lease.fence ?? 0,
+      startedFence: run.fence,
     };
     run.journal?.call(open.call);
     await run.journal?.commit({ signal: run.storage.signal });
@@ -193,12 +193,12 @@ async function consumed(
 ): Promise<RunOutcome | undefined> {
   const messageId = run.nextMessageId();
   for (;;) {
-    const next = await run.abort.until(Promise.resolve(items.next())).catch(
-      async (error: unknown) => {
+    const next = await run.abort
+      .until(Promise.resolve(items.next()))
+      .catch(async (error: unknown) => {
         if (run.abort.aborted) Promise.resolve(items.return(undefined)).catch(() => undefined);
         throw error;
-      },
-    );
+      });
     if (next.done === true) return undefined;
     const yielded = fromYield(next.value, messageId);
     if ('event' in yielded) {

@@ -1,9 +1,9 @@
 import { linked } from '../base/abort.ts';
 import type { AgentError } from '../base/error.ts';
+import { runNotDurable, toolFailed } from '../base/error-catalog.ts';
 import type { JsonValue } from '../base/json.ts';
 import { CONTEXT_EXPOSURE } from '../guard/exposure.ts';
 import { guardValue } from '../guard/guard-value.ts';
-import { runNotDurable, toolFailed } from '../base/error-catalog.ts';
 import { resultParts } from '../tools/invoke-tool.ts';
 import type { WaitFor } from '../tools/suspend.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -180,7 +180,8 @@ function recordFailure(run: ActiveRun, open: OpenCall, error: AgentError): void 
 function acceptValue(run: ActiveRun, open: OpenCall, value: JsonValue): Promise<void> | undefined {
   const { outputMarks, maxResultBytes } = (open.tool as Tool).definition;
   const content = withinBudget(run, resultParts(value), maxResultBytes);
-  if (content instanceof Promise || outputMarks.length > 0) return acceptGuarded(run, open, { value, content });
+  if (content instanceof Promise || outputMarks.length > 0)
+    return acceptGuarded(run, open, { value, content });
   const exact = edited(open, content);
   recordResult(run, open, { outcome: 'ok', content: exact, stage: 'committed', value, own: true });
   return undefined;
@@ -189,17 +190,29 @@ function acceptValue(run: ActiveRun, open: OpenCall, value: JsonValue): Promise<
 async function acceptGuarded(
   run: ActiveRun,
   open: OpenCall,
-  { value, content }: { readonly value: JsonValue; readonly content: readonly Part[] | Promise<readonly Part[]> },
+  {
+    value,
+    content,
+  }: { readonly value: JsonValue; readonly content: readonly Part[] | Promise<readonly Part[]> },
 ): Promise<void> {
   const { outputMarks, maxResultBytes } = (open.tool as Tool).definition;
   const exact = edited(open, await content);
-  const settlement = { outcome: 'ok', content: exact, stage: 'committed', value, own: true } as const;
+  const settlement = {
+    outcome: 'ok',
+    content: exact,
+    stage: 'committed',
+    value,
+    own: true,
+  } as const;
   if (outputMarks.length === 0) {
     recordResult(run, open, settlement);
     return;
   }
   const masked = resultParts(guardValue(value, outputMarks, CONTEXT_EXPOSURE));
-  recordResult(run, open, { ...settlement, shown: await withinBudget(run, masked, maxResultBytes) });
+  recordResult(run, open, {
+    ...settlement,
+    shown: await withinBudget(run, masked, maxResultBytes),
+  });
 }
 
 /** A timeout or an abort after `started`: a read is told to the model as it is, an effect is unknown. */
@@ -247,7 +260,10 @@ function waitProblem({ call }: OpenCall, wait: WaitFor): AgentError | undefined 
   if (wait.kind === 'timer' && Number.isNaN(Date.parse(wait.at)))
     return toolFailed(call.toolName, `it waits until "${wait.at}", which is no ISO 8601 instant`);
   if (wait.kind === 'event' && wait.timeoutMs !== undefined && !(wait.timeoutMs >= 0))
-    return toolFailed(call.toolName, `it waits for ${wait.timeoutMs} ms, which is no length of time`);
+    return toolFailed(
+      call.toolName,
+      `it waits for ${wait.timeoutMs} ms, which is no length of time`,
+    );
   return undefined;
 }
 
@@ -347,8 +363,7 @@ class Arrivals {
         if (accepting !== undefined) await accepting;
       }
       // What a tool throws once it was told to stop says nothing about its effect.
-      if (returned.kind === 'error' && !run.abort.aborted)
-        recordFailure(run, open, returned.error);
+      if (returned.kind === 'error' && !run.abort.aborted) recordFailure(run, open, returned.error);
     }
   }
 }

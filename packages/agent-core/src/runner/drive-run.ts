@@ -1,5 +1,6 @@
 import { AgentError } from '../base/error.ts';
-import { modelMissing, runCancelled, runSuperseded } from '../base/error-catalog.ts';
+import { runCancelled, runSuperseded } from '../base/error-catalog.ts';
+import type { AgentModel } from '../model/agent-model.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { StateReason } from '../vocabulary/state.ts';
 import type { ActiveRun } from './active-run.ts';
@@ -38,9 +39,8 @@ async function driven(run: ActiveRun): Promise<Rest> {
     closeSources = await openSources(run);
     if (run.facts.definition.execute !== undefined) return await customExecute(run);
     if (run.batch.length > 0) await recoverBatch(run);
-    const { model } = run.setup;
-    if (model === undefined) throw modelMissing(run.facts.definition.name);
-    return await runLoop(run, model);
+    // Without a model no agent that needs one comes through bootstrap.
+    return await runLoop(run, run.setup.model as AgentModel);
   } catch (error) {
     return await conclude(run, error);
   } finally {

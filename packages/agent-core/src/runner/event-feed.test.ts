@@ -16,10 +16,22 @@ const finished: AgentEvent = {
   usage: {},
   summary: { text: '', toolCalls: [], evidenceCount: 0 },
 };
-const delta = (text: string): AgentEvent => ({ type: 'message-delta', messageId: 'm', delta: text });
+const delta = (text: string): AgentEvent => ({
+  type: 'message-delta',
+  messageId: 'm',
+  delta: text,
+});
 
 function feedOf(more: Partial<FeedOptions> = {}): EventFeed {
-  return new EventFeed({ rootRunId: runId, runId, agent: 'a', clock: fakeClock(), fence: 1, floor: 0, ...more });
+  return new EventFeed({
+    rootRunId: runId,
+    runId,
+    agent: 'a',
+    clock: fakeClock(),
+    fence: 1,
+    floor: 0,
+    ...more,
+  });
 }
 
 const shownBy = (feed: EventFeed, from = 0): readonly string[] =>

@@ -1,3 +1,4 @@
+import type { WaitRecord } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
 import { allow } from './authorise-batch.ts';
 import { boundary } from './boundaries.ts';
@@ -13,18 +14,16 @@ import { expiredResolution } from './suspended-call.ts';
  */
 export async function expireDue(run: ActiveRun): Promise<void> {
   const now = run.setup.clock.now();
-  const due = run.batch.filter(
-    ({ call, wait }) =>
-      call.stage === 'suspended' &&
-      wait?.status === 'pending' &&
-      wait.expiresAt !== undefined &&
-      wait.expiresAt <= now,
-  );
+  const due = run.batch.flatMap((open) => {
+    const { call, wait } = open;
+    return call.stage === 'suspended' && wait?.status === 'pending' && isOver(wait, now)
+      ? [{ open, wait }]
+      : [];
+  });
   if (due.length === 0) return;
   // Only a wait that is stored can be moved.
   if (run.journal?.isEmpty === false) await run.journal.commit({ signal: run.storage.signal });
   for (const { wait } of due) {
-    if (wait === undefined) continue;
     run.journal?.moves({ id: wait.id, from: ['pending'], to: 'expired' });
     run.record({ type: 'wait-closed', wait: { ...shownWait(wait), status: 'expired' } });
   }
@@ -35,13 +34,15 @@ export async function expireDue(run: ActiveRun): Promise<void> {
     await pollControl(run);
     return;
   }
-  for (const open of due) afterExpiry(run, open);
+  for (const { open, wait } of due) afterExpiry(run, open, wait);
+}
+
+function isOver({ expiresAt }: WaitRecord, now: number): boolean {
+  return expiresAt !== undefined && expiresAt <= now;
 }
 
 /** The call goes on without what it waited for; its evidence rides in the next commit. */
-export function afterExpiry(run: ActiveRun, open: OpenCall): void {
-  const { wait } = open;
-  if (wait === undefined) return;
+export function afterExpiry(run: ActiveRun, open: OpenCall, wait: WaitRecord): void {
   open.wait = { ...wait, status: 'expired' };
   open.resolution = expiredResolution(wait.kind);
   run.evidence('approval', {

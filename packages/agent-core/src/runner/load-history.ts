@@ -23,7 +23,6 @@ export async function loadHistory(setup: RunSetup, facts: RunFacts): Promise<rea
   });
   const messages: Message[] = [];
   for (const { runId, messages: kept } of turns) {
-    if (runId === facts.runId) continue;
     for (const [index, message] of kept.entries()) {
       messages.push(
         await opened(message, { sealer: setup.sealer, boundTo: `${runId}.m${index + 1}` }),

@@ -21,6 +21,7 @@ import type { OpenCall } from './open-call.ts';
 import { resultMessage } from './record-result.ts';
 import type { RunFacts } from './run-facts.ts';
 import type { RunSetup } from './run-setup.ts';
+import { CANCELLING } from './settle-run.ts';
 import { expiredResolution, resolutionOf, SUSPENDED_KINDS } from './suspended-call.ts';
 
 /**
@@ -77,9 +78,8 @@ function rootRow(tree: RunTree, lease: Lease): RunState {
 }
 
 /** A cancellation goes on where it was, a run that is held stays so, anything else is active again. */
-function standingOf({ status, transition, reason }: RunState): ActiveRun['standing'] {
-  if (status === 'cancelling')
-    return { status, transition, ...(reason === undefined ? {} : { reason }) };
+function standingOf({ status, reason }: RunState): ActiveRun['standing'] {
+  if (status === 'cancelling') return CANCELLING;
   return {
     status: 'active',
     transition: 'running',
@@ -132,7 +132,6 @@ async function restore(run: ActiveRun, tree: RunTree): Promise<void> {
       batch.push(
         await openCall(run, { call, waits: tree.waits, result: results.get(call.callId) }),
       );
-    else if (call.stage === 'unknown') run.unknownEffects = [...run.unknownEffects, call.callId];
   }
   run.batch = batch;
   for (const record of tree.waits) await takeAnswer(run, record);

@@ -1,6 +1,6 @@
 import { AgentError } from '../base/error.ts';
 import { toolNameCollision, toolSourceFailed } from '../base/error-catalog.ts';
-import type { OpenedTools } from '../sources/tool-source.ts';
+import type { OpenedTools, ToolSource } from '../sources/tool-source.ts';
 import { toolCatalogue } from '../tools/catalogue.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ActiveRun } from './active-run.ts';
@@ -19,14 +19,15 @@ export async function openSources(run: ActiveRun): Promise<() => Promise<void>> 
   try {
     const tools: Tool[] = [...run.catalogue.tools];
     for (const id of toolSources) {
-      const source = run.setup.sources.get(id);
-      if (source === undefined) throw toolSourceFailed(id, new Error('it is not bound'));
+      // An agent that names a source which is not bound does not come through bootstrap.
+      const source = run.setup.sources.get(id) as ToolSource;
       const got = await source.open(run.context, { signal: run.signal }).catch((error: unknown) => {
         throw AgentError.is(error) ? error : toolSourceFailed(id, error);
       });
       opened.push(got);
       tools.push(...got.tools);
-      if (got.instructions !== undefined) run.sourceInstructions = [...run.sourceInstructions, got.instructions];
+      if (got.instructions !== undefined)
+        run.sourceInstructions = [...run.sourceInstructions, got.instructions];
     }
     const merged = toolCatalogue(tools, `run of "${run.facts.definition.name}"`);
     if (!merged.ok) throw toolNameCollision(merged.problems);

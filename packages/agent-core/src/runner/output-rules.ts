@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../base/json.ts';
-import type { ModelRequest } from '../model/agent-model.ts';
+import type { AgentModel, ModelRequest } from '../model/agent-model.ts';
 import type { ActiveRun } from './active-run.ts';
 
 /** What the next request says about the final answer. */
@@ -21,7 +21,7 @@ export function outputPlan(run: ActiveRun): OutputPlan {
     name: `${definition.name.replaceAll(/[^a-zA-Z0-9_-]/g, '_')}_output`,
     schema: definition.output.schema,
   };
-  const support = run.setup.model?.capabilities(input.selection).structuredOutput ?? 'none';
+  const support = (run.setup.model as AgentModel).capabilities(input.selection).structuredOutput;
   if (support === 'with-tools') return { output, withTools: true };
   if (support === 'none') return { output: undefined, withTools: true };
   if (run.catalogue.modelTools.length === 0) return { output, withTools: true };

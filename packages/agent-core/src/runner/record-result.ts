@@ -86,7 +86,6 @@ export function resultMessage(result: ToolResultPart): Message {
 
 /** The batch is complete: its results go to the model in call order. */
 export function closeBatch(run: ActiveRun): void {
-  for (const { result } of run.batch)
-    if (result !== undefined) run.messages.push(resultMessage(result));
+  for (const { result } of run.batch) run.messages.push(resultMessage(result as ToolResultPart));
   run.batch = [];
 }

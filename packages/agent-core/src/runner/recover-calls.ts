@@ -6,12 +6,12 @@ import { toJson } from '../base/to-json.ts';
 import { resultParts } from '../tools/invoke-tool.ts';
 import type { ActiveRun } from './active-run.ts';
 import { allow, authorise, unreadable } from './authorise-batch.ts';
-import { shownInput } from './shown-input.ts';
 import { openWait, stage } from './call-ledger.ts';
 import { afterExpiry } from './expire-waits.ts';
 import type { OpenCall } from './open-call.ts';
 import { recordResult } from './record-result.ts';
 import { contextFor } from './run-call.ts';
+import { shownInput } from './shown-input.ts';
 
 /** What a call that failed before it had a result is told again: only unreadable arguments do. */
 const UNREADABLE = 'The arguments are not complete, valid JSON. Send one complete JSON object.';
@@ -24,7 +24,7 @@ const LATE_REQUEST_HINT =
  * decided again, orphans are repeated, probed or asked about, waiting ones keep waiting.
  */
 export async function recoverBatch(run: ActiveRun): Promise<void> {
-  const fence = run.journal?.lease.fence ?? 0;
+  const { fence } = run;
   const orphans: OpenCall[] = [];
   for (const open of run.batch) {
     findTool(run, open);
@@ -41,7 +41,7 @@ export async function recoverBatch(run: ActiveRun): Promise<void> {
         break;
       case 'wait':
         if (open.call.stage === 'suspended' && open.wait?.status === 'expired')
-          afterExpiry(run, open);
+          afterExpiry(run, open, open.wait);
         break;
       case 'settled':
         if (!open.settled) open.refusal = unreadable(open.call.toolName, UNREADABLE);

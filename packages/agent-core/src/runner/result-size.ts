@@ -1,4 +1,4 @@
-import type { Part } from '../vocabulary/message.ts';
+import type { DataPart, Part } from '../vocabulary/message.ts';
 import type { ActiveRun } from './active-run.ts';
 
 /** What one commit can hold of a single result: more goes to the blob store, or is cut, whatever the tool allows. */
@@ -37,7 +37,7 @@ export function withinBudget(
 function cut(bytes: Uint8Array, maxBytes: number): Part {
   let end = maxBytes;
   // Never in the middle of a character: continuation bytes start with the bits 10.
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end -= 1;
   const text = new TextDecoder().decode(bytes.subarray(0, end));
   return { type: 'text', text: `${text}\n[cut: the first ${end} of ${bytes.length} bytes]` };
 }
@@ -48,5 +48,5 @@ function lengthOf(part: Part): number {
 
 function textForm(part: Part): string {
   if (part.type === 'text') return part.text;
-  return JSON.stringify(part.type === 'data' ? part.data : part);
+  return JSON.stringify((part as DataPart).data);
 }

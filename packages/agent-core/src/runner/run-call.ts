@@ -77,5 +77,10 @@ export function contextFor(
   open: OpenCall,
   { stepId, stop }: { readonly stepId: string; readonly stop: Stop },
 ): ToolContext {
-  return new OwnToolContext(run, { call: open.call, needs: (open.tool as Tool).needs, stepId, stop });
+  return new OwnToolContext(run, {
+    call: open.call,
+    needs: (open.tool as Tool).needs,
+    stepId,
+    stop,
+  });
 }

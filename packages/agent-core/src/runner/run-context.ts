@@ -1,8 +1,8 @@
-import type { RunId } from '../base/ids.ts';
 import type { Stop } from '../base/abort.ts';
+import type { RunId } from '../base/ids.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
-import type { Call } from '../durable/call.ts';
 import type { Needs } from '../base/port.ts';
+import type { Call } from '../durable/call.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
 import type { RunContext, ToolContext } from '../vocabulary/run-context.ts';
 import type { Principal, Scope } from '../vocabulary/scope.ts';

@@ -204,11 +204,20 @@ async function carriedOut(
 /** As a started call of the loop: observed, within its time, and in doubt when nobody knows what became of it. */
 async function ranHere(
   run: ActiveRun,
-  { tool, input, callId }: { readonly tool: Tool; readonly input: JsonObject; readonly callId: CallId },
+  {
+    tool,
+    input,
+    callId,
+  }: { readonly tool: Tool; readonly input: JsonObject; readonly callId: CallId },
 ): Promise<Result> {
   run.learn(input, tool.definition.inputMarks);
   const parsed = { ok: true, payload: input } as const;
-  const open = propose(run, { callId, toolName: tool.name, providerCallId: undefined, arguments: parsed });
+  const open = propose(run, {
+    callId,
+    toolName: tool.name,
+    providerCallId: undefined,
+    arguments: parsed,
+  });
   open.call = { ...open.call, stage: 'started', attempt: 1 };
   const returned = await run.abort.until(
     Promise.resolve(runCall(run, open, run.feed.openSteps[0] as string)),
@@ -236,7 +245,8 @@ async function succeeded(run: ActiveRun, tool: Tool, value: JsonValue): Promise<
   return { outcome: 'ok', content, shown, value };
 }
 
-const CANNOT_SUSPEND = 'it suspended, which a custom execute cannot wait for: await it inside the tool';
+const CANNOT_SUSPEND =
+  'it suspended, which a custom execute cannot wait for: await it inside the tool';
 
 function failure(outcome: ToolResultPart['outcome'], error: AgentError): Result {
   return { ...refusal(outcome, error), value: undefined };
@@ -248,7 +258,10 @@ type Question = Parameters<RunControls['ask']>[0];
 function asked(run: ActiveRun, question: Question): Promise<WaitResolution> {
   const before = questions.get(run) ?? Promise.resolve();
   const answer = before.then(() => askInPlace(run, question));
-  questions.set(run, answer.catch(() => undefined));
+  questions.set(
+    run,
+    answer.catch(() => undefined),
+  );
   return answer;
 }
 

@@ -26,6 +26,6 @@ export type RunFacts = {
 /** What a cancellation was asked for with. */
 export type CancelRequest = {
   readonly reason?: string;
-  readonly requestedBy?: string;
+  readonly requestedBy?: string | undefined;
   readonly signalSeq?: number;
 };

@@ -7,6 +7,7 @@ import type { Commit, Lease, StoredMessage, WaitMove, WaitOpening } from '../dur
 import type { DurableStore } from '../durable/durable-store.ts';
 import { rowsOf } from '../durable/stored-events.ts';
 import type { EvidenceRow } from '../vocabulary/evidence.ts';
+import type { Kept } from '../vocabulary/kept.ts';
 import type { Message } from '../vocabulary/message.ts';
 import type { RunState } from '../vocabulary/state.ts';
 import type { EventFeed } from './event-feed.ts';
@@ -60,6 +61,8 @@ export class RunJournal {
   #lease: Lease;
   #pending: Pending = nothing();
   #commits = 0;
+  /** When the last commit was cut, by the monotonic clock. */
+  #sentAt: number;
   #flight: Promise<unknown> = Promise.resolve();
   #queued: Promise<void> | undefined;
 
@@ -76,6 +79,7 @@ export class RunJournal {
     this.#feed = options.feed;
     this.#lease = options.lease;
     this.#state = options.state;
+    this.#sentAt = options.setup.clock.monotonic();
   }
 
   get lease(): Lease {
@@ -120,7 +124,9 @@ export class RunJournal {
   /** One commit should not take much more: what is known so far is stored before more is learnt. */
   get isFull(): boolean {
     const { messages, calls, moves, characters } = this.#pending;
-    return messages.length + calls.size + moves.length >= FULL_ROWS || characters >= FULL_CHARACTERS;
+    return (
+      messages.length + calls.size + moves.length >= FULL_ROWS || characters >= FULL_CHARACTERS
+    );
   }
 
   get isEmpty(): boolean {
@@ -156,7 +162,14 @@ export class RunJournal {
     return this.#send(ending, stop);
   }
 
-  /** Events alone: the tail is getting long. Not progress, not counted. */
+  /** What was shown has waited for so long that readers elsewhere should see it, by the store's own measure. */
+  get flushIsDue(): boolean {
+    const { liveFlushMs } = this.#store;
+    if (liveFlushMs === undefined || this.#feed.tailLength === 0) return false;
+    return this.#setup.clock.monotonic() - this.#sentAt >= liveFlushMs;
+  }
+
+  /** Events alone: the tail is getting long or old. Not progress, not counted. */
   async flush(stop: Stop): Promise<void> {
     await this.commit(stop);
   }
@@ -164,6 +177,7 @@ export class RunJournal {
   async #send(ending: Ending, stop: Stop): Promise<'committed' | 'inbox-moved'> {
     const pending = this.#pending;
     this.#pending = nothing();
+    this.#sentAt = this.#setup.clock.monotonic();
     const commit = await this.#cut(pending, ending);
     refuseLarge(commit);
     const result = await this.#untilAnswered(commit, stop);
@@ -238,13 +252,16 @@ async function sealedCall(call: Call, { sealer }: RunSetup): Promise<Call> {
   const { input, carry, callId } = call;
   return {
     ...call,
-    ...('plain' in input
-      ? { input: await keep(input.plain, { sealer, boundTo: `${callId}/input` }) }
-      : {}),
-    ...(carry !== undefined && 'plain' in carry
-      ? { carry: await keep(carry.plain, { sealer, boundTo: `${callId}/carry` }) }
-      : {}),
+    input: await keep(plain(input), { sealer, boundTo: `${callId}/input` }),
+    ...(carry === undefined
+      ? {}
+      : { carry: await keep(plain(carry), { sealer, boundTo: `${callId}/carry` }) }),
   };
+}
+
+/** What an owner holds is plain; sealed is only what is stored. */
+function plain<T>(kept: Kept<T>): T {
+  return (kept as { readonly plain: T }).plain;
 }
 
 function merged(first: Pending, then: Pending): Pending {

@@ -69,7 +69,9 @@ async function takeAnswer(run: ActiveRun, step: ModelStep): Promise<RunOutcome |
   if (answer.calls.length > 0) {
     authoriseBatch(run, answer.calls);
     run.record({ type: 'step-finished', stepId, usage: answer.usage, finish: answer.finish });
-    const goesOn = run.batch.some(({ call, refusal }) => call.stage === 'started' || refusal !== undefined);
+    const goesOn = run.batch.some(
+      ({ call, refusal }) => call.stage === 'started' || refusal !== undefined,
+    );
     if (run.journal !== undefined && goesOn) {
       await store(run);
       marksAreStored(run);
@@ -124,7 +126,15 @@ async function reject(
   run.append({
     role: 'user',
     origin: 'framework',
-    parts: [{ type: 'text', text: outputComplaint(problems, definition.output?.schema ?? {}) }],
+    parts: [
+      {
+        type: 'text',
+        text: outputComplaint(
+          problems,
+          (definition.output as NonNullable<typeof definition.output>).schema,
+        ),
+      },
+    ],
   });
   beforeModel(run);
   run.record({

@@ -10,6 +10,13 @@ import { openWaits, reasonOf, untilDue } from './open-waits.ts';
 import type { Standing } from './run-facts.ts';
 import type { Ending, RunJournal } from './run-journal.ts';
 
+/** Where a run stands from the moment it knows of its cancellation. */
+export const CANCELLING: Standing = {
+  status: 'cancelling',
+  transition: 'cancelling',
+  reason: 'cancellation-requested',
+};
+
 /** How one stretch of work ended: the run paused, or it is over. */
 export type Rest =
   | { readonly kind: 'paused' }
@@ -106,7 +113,7 @@ function standingOf(outcome: RunOutcome, reason: StateReason | undefined): Stand
       return {
         status: 'cancelled',
         transition: 'cancelled',
-        reason: reason ?? 'cancellation-requested',
+        reason: 'cancellation-requested',
       };
     case 'failed':
       return {
