@@ -1,4 +1,4 @@
-import type { RunHandle, RunResult, Wait } from '@hexagent/agent-core';
+import type { Message, RunHandle, RunResult, Wait } from '@hexagent/agent-core';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-code.ts';
 import { askAbout } from './ask-about.ts';
 import { cancelOnInterrupt } from './cancel-run.ts';
