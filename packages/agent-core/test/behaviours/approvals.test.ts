@@ -1,5 +1,6 @@
+import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { defineAgent } from '../../src/index.ts';
+import { defineAgent, defineTool, effects } from '../../src/index.ts';
 import { memoryStore } from '../../src/testing/index.ts';
 import {
   answer,
@@ -287,4 +288,53 @@ test('a call without its permission is denied to the model, with evidence, and n
   ]);
   const denied = (await evidenceOf(app, run.runId)).filter(({ kind }) => kind === 'approval');
   expect(denied[0]?.payload).toMatchObject({ decision: 'deny', missing: ['files.write'] });
+});
+
+test('a deferral that came past the door is asked again, as the next question', async () => {
+  const { agent, written } = fixture();
+  const store = memoryStore();
+  const app = await appOf(agent, [calls(['write', 'a']), { text: 'Done.' }], { store });
+  const run = await app.start(agent, 'go');
+  const paused = await run.result;
+  const wait = paused.kind === 'paused' ? paused.waits[0] : undefined;
+  if (wait === undefined) throw new Error(paused.kind);
+  await store.inbox.resolve(
+    wait.id,
+    { digest: wait.digest, decision: 'defer', resolution: { plain: { decision: 'defer' } }, by: 'x' },
+    app.local('script'),
+  );
+  expect(await (await app.attach(agent, run.runId)).result).toMatchObject({
+    kind: 'paused',
+    waits: [{ id: wait.id.replace(/1$/, '2'), prompt: wait.prompt }],
+  });
+  await answer(app, run.runId, { decision: 'approve' });
+  await (await app.attach(agent, run.runId)).result;
+  expect(written).toEqual(['a']);
+});
+
+test('defaults of a tool’s input are part of what is approved, bound and run, also without a store', async () => {
+  const seen: unknown[] = [];
+  const tool = defineTool({
+    name: 'write',
+    description: 'Writes.',
+    input: Type.Object({ id: Type.String(), copies: Type.Integer({ default: 2 }) }),
+    effects: effects.readOnly(),
+    execute: (input) => {
+      seen.push(input);
+      return 'ok';
+    },
+  });
+  for (const recovery of ['action-boundary', 'none'] as const) {
+    const agent = defineAgent({ name: 'writer', recovery, tools: [tool] });
+    const app = await appOf(
+      agent,
+      [calls(['write', 'a']), { text: 'Done.' }],
+      recovery === 'none' ? {} : { store: memoryStore() },
+    );
+    await app.run(agent, 'go');
+  }
+  expect(seen).toEqual([
+    { id: 'a', copies: 2 },
+    { id: 'a', copies: 2 },
+  ]);
 });

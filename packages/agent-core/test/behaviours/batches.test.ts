@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defineAgent, type Tool } from '../../src/index.ts';
+import { AgentError, BlobStore, bind, defineAgent, suspend, type Tool } from '../../src/index.ts';
 import { memoryStore } from '../../src/testing/index.ts';
 import {
   answer,
@@ -18,8 +18,8 @@ import {
   until,
 } from './harness.ts';
 
-const durable = (tools: readonly Tool[]) =>
-  defineAgent({ name: 'worker', recovery: 'action-boundary', tools });
+const agentSpec = { name: 'worker', recovery: 'action-boundary', limits: { maxToolCalls: 40 } } as const;
+const durable = (tools: readonly Tool[]) => defineAgent({ ...agentSpec, tools });
 
 test('reads run beside each other, effects one after the other, and results come in call order', async () => {
   const gates = new Map<string, Gate<string>>();
@@ -325,4 +325,82 @@ test('any batch, completed in any order: one result a call, in call order; effec
     ),
     { numRuns: 60 },
   );
+});
+
+test('what runs beside a failure may finish, and is recorded: results, failures, and large ones', async () => {
+  const failed = gate();
+  const later = async <T>(work: () => T): Promise<T> => {
+    await failed.promise;
+    await settled(1);
+    return work();
+  };
+  const agent = durable([
+    read(
+      'broken',
+      async () => {
+        setTimeout(() => failed.open(), 0);
+        throw new AgentError('TOOL_FAILED', { message: 'no paper', mend: '' });
+      },
+      { onError: 'fail' },
+    ),
+    read('look', ({ id }) => later(() => id)),
+    read('large', () => later(() => 'xxxx'), { maxResultBytes: 1 }),
+    read('bad', () =>
+      later(() => {
+        throw new Error('bad');
+      }),
+    ),
+    read('waits', () => later(() => suspend({ kind: 'event', name: 'e' }))),
+  ]);
+  const blobs = { put: async () => 'ref', get: async () => new Uint8Array() };
+  const more = Array.from({ length: 30 }, (_, n) => ['look', String(n)] as const);
+  const app = await appOf(
+    defineAgent({ ...agentSpec, tools: agent.tools }),
+    [calls(['broken', 'x'], ['large', 'x'], ['bad', 'x'], ['waits', 'x'], ...more)],
+    { store: memoryStore(), provide: [bind(BlobStore, blobs)] },
+  );
+  const run = await app.runs.start('worker', { message: 'go' }, app.local('me'));
+  expect(await run.result).toMatchObject({ kind: 'failed', error: { message: 'no paper' } });
+  const results = eventsOf(await logOf(app, run.runId), 'tool-call-result');
+  const outcomes = new Map(results.map(({ callId, outcome }) => [callId.split('.').at(-1), outcome]));
+  expect([0, 1, 2, 3, 4, 33].map((n) => outcomes.get(String(n)))).toEqual([
+    'error',
+    'ok',
+    'error',
+    'interrupted',
+    'ok',
+    'ok',
+  ]);
+  expect(results).toHaveLength(34);
+});
+
+test('an answer that comes back while another one is being stored outside, after a cancel, is in doubt', async () => {
+  const put = gate<string>();
+  const putting = gate();
+  const agent = durable([
+    read('large', async () => 'xxxx', { maxResultBytes: 1 }),
+    effect('write', (_input, tool) => new Promise((_, reject) => {
+      tool.signal.addEventListener('abort', () => reject(tool.signal.reason));
+    }), { timeoutMs: 60_000 }),
+  ]);
+  const blobs = {
+    put: () => {
+      putting.open();
+      return put.promise;
+    },
+    get: async () => new Uint8Array(),
+  };
+  const app = await appOf(agent, [calls(['large', 'x'], ['write', 'y'])], {
+    store: memoryStore(),
+    provide: [bind(BlobStore, blobs)],
+  });
+  const run = await app.start(agent, 'go');
+  await putting.promise;
+  await app.runs.cancel(run.runId, undefined, app.local('me'));
+  await settled();
+  put.open('ref');
+  expect(await run.result).toMatchObject({
+    kind: 'cancelled',
+    unknownEffects: [`${run.runId}.1.1`],
+  });
 });

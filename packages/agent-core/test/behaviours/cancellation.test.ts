@@ -473,3 +473,26 @@ describe('time', () => {
     expect(resultsIn(app)).toEqual([{ outcome: 'ok', text: 'at once' }]);
   });
 });
+
+test('a caller’s signal ends a tool that has a time of its own, whatever the reason of the abort is', async () => {
+  const control = new AbortController();
+  const started = gate();
+  const agent = defineAgent({
+    name: 'stateless',
+    tools: [
+      read(
+        'look',
+        () => {
+          started.open();
+          return new Promise(() => undefined);
+        },
+        { timeoutMs: 60_000 },
+      ),
+    ],
+  });
+  const app = await appOf(agent, [calls(['look', 'a'])]);
+  const run = await app.start(agent, 'go', { signal: control.signal });
+  await started.promise;
+  control.abort('gone');
+  expect(await run.result).toMatchObject({ kind: 'cancelled' });
+});

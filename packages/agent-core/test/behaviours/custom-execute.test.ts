@@ -690,3 +690,75 @@ describe('a crash in a custom execute', () => {
     expect(await app2.runs.get(run.runId, app2.local('me'))).toMatchObject({ status: 'cancelled' });
   });
 });
+
+test('an edit that came past the door and does not fit is a result that the body reads', async () => {
+  const store = memoryStore();
+  const agent = bodyOf(
+    async (_input, context) => {
+      const { outcome } = await runControls(context).runTool({ name: 'write', input: { id: 'a' } });
+      return outcome;
+    },
+    { tools: [effect('write', () => 'wrote', { approval: 'required' })] },
+  );
+  const app = await appOf(agent, [], { store });
+  const run = await app.start(agent, 'go');
+  await until(async () => (await app.runs.waits({}, app.local('me'))).items.length === 1);
+  const [wait] = (await app.runs.waits({}, app.local('me'))).items;
+  if (wait === undefined) throw new Error('no wait');
+  const resolution = { decision: 'modify', input: { id: 7 } } as const;
+  await store.inbox.resolve(
+    wait.id,
+    { digest: wait.digest, decision: 'modify', resolution: { plain: resolution }, by: 'script' },
+    { signal: NEVER },
+  );
+  expect(await run.result).toMatchObject({ kind: 'completed', text: 'error' });
+});
+
+test('a generator that fails while it is closed does not disturb the cancellation', async () => {
+  const begun = gate();
+  const agent = bodyOf(async function* (_input, context) {
+    try {
+      yield { kind: 'progress', message: 'begun' };
+      begun.open();
+      await hanging(context.signal);
+    } finally {
+      await Promise.reject(new Error('cannot clean up'));
+    }
+  });
+  const app = await appOf(agent, [], { store: memoryStore() });
+  const run = await app.start(agent, 'go');
+  await begun.promise;
+  await app.runs.cancel(run.runId, undefined, app.local('me'));
+  expect(await run.result).toMatchObject({ kind: 'cancelled' });
+});
+
+test('its context knows the run, and shows progress and artifacts of the step that is open', async () => {
+  const seen: unknown[] = [];
+  const agent = bodyOf(
+    (_input, context) => {
+      context.progress('half', 50);
+      context.progress('more');
+      context.artifact({ id: 'a', name: 'report', parts: [] });
+      context.artifact({ id: 'b', parts: [] });
+      const { runId, rootRunId, parentRunId, scope, step, metadata, dependencies } = context;
+      seen.push([runId === rootRunId, parentRunId, scope, step, metadata, dependencies]);
+      return 'done';
+    },
+    { metadata: { team: 'x' }, dependencies: { a: 1 } },
+  );
+  const app = await appOf(agent, [], { store: memoryStore() });
+  const run = await app.start(agent, { message: 'go', metadata: { trace: 'y' } });
+  await run.result;
+  expect(seen).toEqual([
+    [true, undefined, { tenantId: 'local' }, 0, { team: 'x', trace: 'y' }, { a: 1 }],
+  ]);
+  const log = await logOf(app, run.runId);
+  expect(eventsOf(log, 'progress')).toEqual([
+    { type: 'progress', message: 'half', detail: 50 },
+    { type: 'progress', message: 'more' },
+  ]);
+  expect(eventsOf(log, 'artifact')).toMatchObject([
+    { artifactId: 'a', name: 'report' },
+    { artifactId: 'b' },
+  ]);
+});

@@ -210,3 +210,11 @@ describe('core-contract §12.45 (ours)', () => {
     });
   });
 });
+
+test('the run that a run belongs to is on its row', async () => {
+  const parent = 'r0' as never;
+  const app = await appOf(agent, [{ text: 'Hi.' }], { store: memoryStore() });
+  const run = await app.start(agent, { message: 'go', parentRunId: parent });
+  await run.result;
+  expect(await app.runs.get(run.runId, app.local('me'))).toMatchObject({ parentRunId: 'r0' });
+});

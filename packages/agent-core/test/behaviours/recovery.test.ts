@@ -4,6 +4,7 @@ import {
   defineAgent,
   type DurableStore,
   type Reconciliation,
+  type RunTree,
   suspend,
   type ToolContext,
   verifyEvidence,
@@ -759,4 +760,82 @@ describe('a tool that is gone when the run goes on', () => {
     });
     expect(resultsIn(second)).toMatchObject([{ outcome: 'error' }]);
   });
+});
+
+describe('a record that does not fit', () => {
+  const altered = async (change: (tree: RunTree) => RunTree | undefined) => {
+    const { agent } = worker({ approval: 'required' });
+    const store = memoryStore();
+    const first = await appOf(agent, [calls(['do', 'a'])], { store });
+    const run = await first.start(agent, { message: [{ type: 'text', text: 'go' }] });
+    await run.result;
+    let claimed = false;
+    const second = await appOf(agent, [{ text: 'Done.' }], {
+      store: {
+        ...store,
+        ownership: {
+          ...store.ownership,
+          claim: (...given) => {
+            claimed = true;
+            return store.ownership.claim(...given);
+          },
+        },
+        records: {
+          ...store.records,
+          load: async (...given) => {
+            const tree = await store.records.load(...given);
+            return claimed && tree !== undefined ? change(tree) : tree;
+          },
+        },
+      },
+    });
+    await answer(second, run.runId, { decision: 'approve' });
+  };
+
+  test('is refused with an error that says what is wrong with it', async () => {
+    await expect(altered(() => undefined)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+    await expect(altered((tree) => ({ ...tree, format: 99 }))).rejects.toMatchObject({
+      code: 'FORMAT_UNKNOWN',
+      message: expect.stringContaining('99'),
+    });
+    await expect(altered((tree) => ({ ...tree, runs: [] }))).rejects.toMatchObject({
+      code: 'RECORD_CORRUPT',
+      message: expect.stringContaining('missing'),
+    });
+    await expect(
+      altered((tree) => ({ ...tree, runs: tree.runs.map((run) => ({ ...run, status: 'completed' })) })),
+    ).rejects.toMatchObject({ code: 'RECORD_CORRUPT', message: expect.stringContaining('completed') });
+    await altered((tree) => tree);
+  });
+});
+
+test('an unsafe effect in doubt whose tool is gone is asked about with what is known', async () => {
+  const gone = defineAgent({ name: 'worker', recovery: 'action-boundary' });
+  const { agent, seen } = worker({}, { hangs: true });
+  const { store, clock } = storeWithClock();
+  const first = processOver(store);
+  const app1 = await appOf(agent, [calls(['do', 'a'])], { store: first.store });
+  await app1.start(agent, 'go');
+  await until(() => seen.length === 1);
+  first.kill();
+  await clock.advance(LEASE_OVER);
+  const second = await appOf(gone, [], { store });
+  await second.recover({ signal: NEVER });
+  expect((await second.runs.waits({ status: 'pending' }, second.local('me'))).items).toMatchObject([
+    { kind: 'recovery', prompt: { tool: 'do', arguments: { id: 'a' } } },
+  ]);
+});
+
+test('closing an application stops its runs at once; another process goes on', async () => {
+  const { agent, seen } = worker({ idempotency: 'idempotent' }, { hangs: true });
+  const { store, clock } = storeWithClock();
+  const first = await appOf(agent, [calls(['do', 'a'])], { store });
+  const run = await first.start(agent, 'go');
+  run.result.catch(() => undefined);
+  await until(() => seen.length === 1);
+  await first.close();
+  await clock.advance(LEASE_OVER);
+  const second = await appOf(agent, [{ text: 'Done.' }], { store });
+  expect(await second.recover({ signal: NEVER })).toBe(1);
+  expect(await second.runs.get(run.runId, second.local('me'))).toMatchObject({ status: 'completed' });
 });

@@ -1,12 +1,16 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import {
+  type AgentModel,
   bind,
+  bootstrap,
   clientTool,
   defineAgent,
   defineTool,
   type Envelope,
   effects,
+  Model,
+  type ModelEvent,
   Sealer,
   secret,
   sensitive,
@@ -205,4 +209,52 @@ test('a tool that a custom execute runs is guarded in the same way', async () =>
   expect(result).toMatchObject({ kind: 'completed' });
   expect(JSON.stringify(await logOf(app, run.runId))).not.toContain(EMAIL);
   expect(JSON.stringify(await evidenceOf(app, run.runId))).not.toContain(EMAIL);
+});
+
+test('arguments of several calls and a text are masked each for itself, across their pieces', async () => {
+  const event = (index: number, delta: string): ModelEvent => ({ type: 'tool-call-delta', index, delta });
+  const start = (index: number): ModelEvent => ({ type: 'tool-call-start', index, name: 'customer.find' });
+  const finish = (reason: 'stop' | 'tool-calls'): ModelEvent => ({
+    type: 'finish',
+    reason,
+    usage: {},
+    model: 'played',
+  });
+  const answers: readonly (readonly ModelEvent[])[] = [
+    [start(0), event(0, '{"id":"7"}'), finish('tool-calls')],
+    [
+      { type: 'reasoning', text: 'ann@exa' },
+      { type: 'reasoning', text: 'mple.com' },
+      { type: 'text', text: 'ann@' },
+      start(0),
+      start(1),
+      event(0, '{"id":"ann@exam'),
+      event(0, 'ple.com"}'),
+      event(1, '{"id":"ann@'),
+      event(1, 'example.com"}'),
+      finish('tool-calls'),
+    ],
+    [{ type: 'text', text: 'Done.' }, finish('stop')],
+  ];
+  let asked = 0;
+  const model: AgentModel = {
+    id: 'played',
+    capabilities: () => ({ tools: true, reasoning: true, structuredOutput: 'none', inputModalities: [] }),
+    stream: async function* () {
+      asked += 1;
+      yield answers[asked - 1] ?? [];
+    },
+  };
+  const reader = defineAgent({ name: 'reader', tools: [find] });
+  const app = await bootstrap({ plugins: [], agents: [reader], provide: [bind(Model, model)] });
+  const run = await app.start(reader, 'go');
+  const shown = await collected(run.events());
+  expect(await run.result).toMatchObject({ kind: 'completed' });
+  expect(JSON.stringify(shown)).not.toContain('ann@example.com');
+  const pieces = new Map<string, string>();
+  for (const { callId, delta } of eventsOf(shown, 'tool-call-args-delta'))
+    pieces.set(callId, (pieces.get(callId) ?? '') + delta);
+  const texts = [...pieces.values()];
+  expect(texts.map((text) => text.includes('ann@'))).toEqual([false, false, false]);
+  expect(eventsOf(shown, 'message-delta')[0]?.delta).toBe('ann@');
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  AgentError,
   type AgentSpec,
   type AgentYield,
   defineAgent,
@@ -7,7 +8,8 @@ import {
   type RunSignal,
   type SignalKind,
 } from '../../src/index.ts';
-import { memoryStore } from '../../src/testing/index.ts';
+import { runControls } from '../../src/runner/run-controls.ts';
+import { memoryStore, type ScriptStep } from '../../src/testing/index.ts';
 import {
   answer,
   appOf,
@@ -18,9 +20,13 @@ import {
   type Gate,
   gate,
   logOf,
+  NEVER,
+  processOver,
   read,
+  settled,
   type TestApp,
   typesOf,
+  unreachable,
   until,
   userTexts,
 } from './harness.ts';
@@ -349,4 +355,165 @@ test('messages that a failed or cancelled run did not read are named by its resu
   await app.runs.cancel(run.runId, undefined, app.local('me'));
   const cancelled = await (await app.attach(agent, run.runId)).result;
   expect(cancelled).toMatchObject({ kind: 'cancelled', unread: ['mine'] });
+});
+
+describe('while a tool runs', () => {
+  const running = async (steps: readonly ScriptStep[]) => {
+    const hold = gate<string>();
+    const agent = chatting(hold);
+    const app = await appOf(agent, steps, { store: memoryStore() });
+    const run = await app.start(agent, 'go');
+    for await (const { event } of run.events()) {
+      if (event.type === 'step-started' && event.kind === 'tool') break;
+    }
+    return { agent, app, run, hold };
+  };
+
+  test('a pause waits for its result, and is taken before the next model call', async () => {
+    const { agent, app, run, hold } = await running([calls(['look', 'a']), { text: 'Done.' }]);
+    await send(app, run.runId, 'pause');
+    hold.open('seen');
+    expect(await run.result).toMatchObject({ kind: 'paused', waits: [] });
+    expect(app.model.requests).toHaveLength(1);
+    const results = eventsOf(await logOf(app, run.runId), 'tool-call-result');
+    expect(results).toMatchObject([{ outcome: 'ok' }]);
+    await send(app, run.runId, 'resume');
+    expect(await (await app.attach(agent, run.runId)).result).toMatchObject({ kind: 'completed' });
+  });
+
+  test('many messages are all read, in several commits', async () => {
+    const { app, run, hold } = await running([calls(['look', 'a']), { text: 'Done.' }]);
+    const texts = Array.from({ length: 100 }, (_, n) => `message ${n}`);
+    for (const text of texts) await send(app, run.runId, 'user-message', text);
+    hold.open('seen');
+    expect(await run.result).toMatchObject({ kind: 'completed' });
+    expect(userTexts(app)).toEqual(['go', ...texts]);
+  });
+});
+
+test('a resume that comes while the run is being given back is read at once', async () => {
+  const hold = gate<string>();
+  const agent = chatting(hold);
+  const store = memoryStore();
+  let told = false;
+  const process = processOver(store, async (commit) => {
+    if (commit.release === undefined || told) return undefined;
+    told = true;
+    const [state] = commit.runs;
+    if (state === undefined) return undefined;
+    await store.inbox.append(
+      state.runId,
+      { kind: 'resume', payload: {}, dedupeKey: 'resume' },
+      { signal: NEVER },
+    );
+    return undefined;
+  });
+  const app = await appOf(agent, [calls(['look', 'a']), { text: 'Done.' }], { store: process.store });
+  const run = await app.start(agent, 'go');
+  for await (const { event } of run.events()) {
+    if (event.type === 'step-started' && event.kind === 'tool') break;
+  }
+  await send(app, run.runId, 'pause');
+  hold.open('seen');
+  expect(await run.result).toMatchObject({ kind: 'completed', text: 'Done.' });
+});
+
+test('an error of ours that a hook throws is kept as it is', async () => {
+  const hold = gate<string>();
+  const agent = chatting(hold, {
+    'user-message': async function* () {
+      yield { kind: 'progress', message: 'x' };
+      throw new AgentError('INPUT_INVALID', { message: 'not that', mend: 'Something else.' });
+    },
+  });
+  const app = await appOf(agent, [calls(['look', 'a'])], { store: memoryStore() });
+  const run = await app.start(agent, 'go');
+  await until(() => app.model.requests.length === 1);
+  await send(app, run.runId, 'user-message', 'one');
+  hold.open('seen');
+  expect(await run.result).toMatchObject({ kind: 'failed', error: { code: 'INPUT_INVALID' } });
+});
+
+test('a message without a known text is given as the JSON that it is', async () => {
+  const hold = gate<string>();
+  const agent = chatting(hold);
+  const store = memoryStore();
+  const app = await appOf(agent, [calls(['look', 'a']), { text: 'Done.' }], { store });
+  const run = await app.start(agent, 'go');
+  await until(() => app.model.requests.length === 1);
+  await store.inbox.append(
+    run.runId,
+    { kind: 'user-message', payload: { custom: 1 }, dedupeKey: 'x' },
+    { signal: NEVER },
+  );
+  hold.open('seen');
+  await run.result;
+  expect(userTexts(app)).toEqual(['go', '{"custom":1}']);
+});
+
+describe('an inbox that cannot be read for a moment', () => {
+  const flaky = () => {
+    const store = memoryStore();
+    let failures = 0;
+    return {
+      failNext: () => {
+        failures = 1;
+      },
+      store: {
+        ...store,
+        inbox: {
+          ...store.inbox,
+          pending: (...given: Parameters<typeof store.inbox.pending>) => {
+            failures -= 1;
+            return failures === 0 ? Promise.reject(unreachable()) : store.inbox.pending(...given);
+          },
+        },
+      },
+    };
+  };
+
+  test('is read again at the next boundary: of the model’s stream, and of the batch', async () => {
+    const hold = gate<string>();
+    const begin = gate();
+    const agent = chatting(hold);
+    const { store, failNext } = flaky();
+    const app = await appOf(
+      agent,
+      [{ ...calls(['look', 'a']), text: ['x', 'y'], until: begin.promise }, { text: 'Done.' }],
+      { store },
+    );
+    const run = await app.start(agent, 'go');
+    await until(() => app.model.requests.length === 1);
+    failNext();
+    await send(app, run.runId, 'user-message', 'one');
+    await settled();
+    begin.open();
+    for await (const { event } of run.events()) {
+      if (event.type === 'step-started' && event.kind === 'tool') break;
+    }
+    failNext();
+    await send(app, run.runId, 'user-message', 'two');
+    await settled();
+    hold.open('seen');
+    expect(await run.result).toMatchObject({ kind: 'completed' });
+    expect(userTexts(app)).toEqual(['go', 'one', 'two']);
+  });
+
+  test('is read again while a body waits for an answer', async () => {
+    const { store, failNext } = flaky();
+    const agent = defineAgent({
+      name: 'asker',
+      recovery: 'action-boundary',
+      accepts: ['user-message'],
+      execute: async (_input, context) =>
+        (await runControls(context).ask({ prompt: { message: '?' } })).decision,
+    });
+    const app = await appOf(agent, [], { store });
+    const run = await app.start(agent, 'go');
+    await until(async () => (await app.runs.waits({}, app.local('me'))).items.length === 1);
+    failNext();
+    await answer(app, run.runId, { decision: 'approve' });
+    await send(app, run.runId, 'user-message', 'wake up');
+    expect(await run.result).toMatchObject({ kind: 'completed', text: 'approve' });
+  });
 });

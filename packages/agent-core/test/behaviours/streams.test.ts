@@ -506,3 +506,8 @@ test('the log of a store that fills up with live events is flushed while the mod
   expect(text).toEqual(pieces);
   expect(NEVER.aborted).toBe(false);
 });
+
+test('an answer that wants to be continued is asked again without a store, too', async () => {
+  const app = await appOf(stateless, [{ text: 'One.', finish: 'continue' }, { text: 'Two.' }]);
+  expect(await app.run(stateless, 'go')).toMatchObject({ kind: 'completed', text: 'Two.' });
+});

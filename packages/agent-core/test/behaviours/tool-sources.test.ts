@@ -145,3 +145,28 @@ test('a source that is still opening when the run is cancelled ends with it', as
   control.abort();
   expect(await run.result).toMatchObject({ kind: 'cancelled' });
 });
+
+test('progress outside any step is dropped, and a stateless call has no fence', async () => {
+  let fence: number | undefined;
+  const agent = defineAgent({ name: 'sourced', toolSources: ['one'], tools: [] });
+  const app = await appOf(agent, [calls(['remote', 'a']), { text: 'Done.' }], {
+    provide: [
+      bind(ToolSource, {
+        id: 'one',
+        open: async (context) => {
+          context.progress('opening');
+          const remote = read('remote', (_input, tool) => {
+            ({ fence } = tool.call);
+            return 'ok';
+          });
+          return { tools: [remote], close: async () => undefined };
+        },
+      }),
+    ],
+  });
+  const run = await app.start(agent, 'go');
+  const types: string[] = [];
+  for await (const { event } of run.events()) types.push(event.type);
+  expect(types).not.toContain('progress');
+  expect(fence).toBe(0);
+});

@@ -336,3 +336,38 @@ test('a call may wait more than once, and every question has an id of its own', 
   expect(ids).toEqual(['.1.0.w1', '.1.0.w2', '.1.0.w3']);
   expect(resultsIn(app)).toEqual([{ outcome: 'ok', text: 'both' }]);
 });
+
+test('a wait that is not due yet does not keep a batch that is done from pausing or going on', async () => {
+  const slow = gate<string>();
+  const agent = defineAgent({
+    name: 'waiter',
+    recovery: 'action-boundary',
+    tools: [
+      read('wait', () => suspend({ kind: 'event', name: 'paid', timeoutMs: 3_600_000 })),
+      read('slow', () => slow.promise),
+    ],
+  });
+  const app = await appOf(agent, [calls(['wait', 'a'], ['slow', 'b'])], { store: memoryStore() });
+  const run = await app.start(agent, 'go');
+  for await (const { event } of run.events()) if (event.type === 'wait-opened') break;
+  await settled();
+  slow.open('done');
+  expect(await run.result).toMatchObject({ kind: 'paused', waits: [{ kind: 'event' }] });
+});
+
+test('a store that fails at an expiry with something unknown ends the run, which says so', async () => {
+  const clock = fakeClock();
+  const { agent } = waiting({ kind: 'event', name: 'paid', timeoutMs: 10 });
+  const process = processOver(memoryStore({ clock }), (commit) => {
+    if (commit.moves !== undefined) throw new Error('disk full');
+    return undefined;
+  });
+  const app = await appOf(agent, steps, { store: process.store, provide: [bind(ClockPort, clock)] });
+  const run = await app.start(agent, 'go');
+  await run.result;
+  await clock.advance(10);
+  await app.recover({ signal: NEVER });
+  expect(eventsOf(await logOf(app, run.runId), 'run-finished')).toMatchObject([
+    { outcome: { kind: 'failed', error: { message: 'disk full' } } },
+  ]);
+});

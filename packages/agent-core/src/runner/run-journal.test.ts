@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { runIdOf } from '../base/ids.ts';
+import { fakeClock } from '../testing/fake-clock.ts';
+import { fakeIds } from '../testing/fake-ids.ts';
+import { memoryStore } from '../testing/memory-store.ts';
+import { runState } from '../testing/store-contract/samples.ts';
+import type { Message } from '../vocabulary/message.ts';
+import { EventFeed } from './event-feed.ts';
+import { RunJournal } from './run-journal.ts';
+
+const stop = { signal: new AbortController().signal };
+const runId = runIdOf('r1');
+const principal = { scope: { tenantId: 't' }, subject: 's', roles: [], permissions: [] };
+const state = runState({ runId, agent: 'a', conversationId: 'c' });
+
+async function journalOf(): Promise<{ readonly journal: RunJournal; readonly feed: EventFeed }> {
+  const clock = fakeClock();
+  const store = memoryStore({ clock });
+  const created = await store.ownership.create(
+    state,
+    { input: { plain: {} }, lastSeq: 0 },
+    { principal, admission: 'reject', claim: { owner: 'o', ttlMs: 1_000 }, ...stop },
+  );
+  if (created.kind !== 'created' || created.lease === undefined) throw new Error(created.kind);
+  const feed = new EventFeed({ rootRunId: runId, runId, agent: 'a', clock, fence: 1, floor: 0 });
+  const setup = {
+    clock,
+    ids: fakeIds(),
+    model: undefined,
+    store,
+    observer: undefined,
+    sealer: undefined,
+    blobs: undefined,
+    sources: new Map(),
+    resolve: () => undefined,
+  };
+  const journal = new RunJournal({ setup, store, feed, lease: created.lease, state: () => state });
+  return { journal, feed };
+}
+
+const message = (text: string): Message => ({
+  role: 'user',
+  origin: 'user',
+  parts: [{ type: 'text', text }],
+});
+
+describe('what one commit holds is bounded', () => {
+  test('in rows', async () => {
+    const { journal } = await journalOf();
+    for (let seq = 1; seq <= 90; seq += 1) journal.message({ runId, seq, message: message('x') });
+    expect(journal.isFull).toBe(true);
+    await expect(journal.commit(stop)).rejects.toMatchObject({
+      code: 'COMMIT_TOO_LARGE',
+      message: expect.stringContaining('91 rows'),
+    });
+  });
+
+  test('in bytes, of messages and events together', async () => {
+    const { journal, feed } = await journalOf();
+    const half = 'x'.repeat(2.5 * 1024 * 1024);
+    journal.message({ runId, seq: 1, message: message(half) });
+    feed.live('s1', { type: 'step-started', stepId: 's1', kind: 'model' });
+    feed.live('s1', { type: 'message-delta', messageId: 'm', delta: half });
+    await expect(journal.commit(stop)).rejects.toMatchObject({ code: 'COMMIT_TOO_LARGE' });
+  });
+});
+
+test('it is full long before that, by rows or by the weight of results', async () => {
+  const { journal } = await journalOf();
+  expect([journal.isEmpty, journal.isFull]).toEqual([true, false]);
+  journal.weighs(1024 * 1024);
+  expect([journal.isEmpty, journal.isFull]).toEqual([true, true]);
+  await journal.commit(stop);
+  expect(journal.isFull).toBe(false);
+});
+
+test('commits that are asked for together are one, and the next takes what came meanwhile', async () => {
+  const { journal } = await journalOf();
+  const versions: number[] = [];
+  const note = (): void => void versions.push(journal.lease.version);
+  await Promise.all([journal.commit(stop).then(note), journal.commit(stop).then(note)]);
+  const third = journal.commit(stop).then(note);
+  await third;
+  expect(versions).toEqual([1, 1, 2]);
+});
