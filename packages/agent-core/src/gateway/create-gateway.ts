@@ -12,7 +12,7 @@ import { resumeRun } from './resume-run.ts';
 import type { AgentDescription, RunGateway } from './run-gateway.ts';
 import { sendSignal } from './send-signal.ts';
 import { startRun } from './start-run.ts';
-import { watchRun } from './watch-run.ts';
+import { checkCursor, watchRun } from './watch-run.ts';
 
 /** The doors of an application: every one of them checks who knocks. */
 export function createGateway(parts: GatewayParts): RunGateway {
@@ -80,6 +80,7 @@ async function* watched(
 ): ReturnType<typeof watchRun> {
   if (statelessFor(parts, runId, caller) === undefined) {
     const { fence, lastSeq, prunedThrough } = await headFor(parts, runId, caller);
+    checkCursor(after);
     // A number that no owner can have given is not a place in this log.
     if (fenceOf(after) > fence) throw cursorInvalid(after);
     if (after < prunedThrough) throw eventsPruned(after, { prunedThrough, lastSeq });

@@ -1,7 +1,7 @@
 import type { Problem } from '../base/error-catalog.ts';
 import { isJsonObject } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
-import { CALL_OUTCOMES, MESSAGE_ROLES, type Part } from '../vocabulary/message.ts';
+import { CALL_OUTCOMES, MESSAGE_ROLES, type Message, type Part } from '../vocabulary/message.ts';
 
 /** What is wrong with the message of a run: a text, or parts that a user may send. */
 export function messageProblems(message: unknown, at: string): readonly Problem[] {
@@ -32,6 +32,19 @@ export function historyProblems(history: unknown, at: string): readonly Problem[
       ...partProblems(message['parts'], { at: `${place}.parts`, types: ALL_PARTS }),
     ];
   });
+}
+
+/** What most of a history is, known without a list: a message of texts. Long histories are checked with every run. */
+export function isTextTurn(message: unknown): message is Message {
+  if (typeof message !== 'object' || message === null) return false;
+  const { role, origin, parts } = message as Partial<Message>;
+  if (role !== 'user' && role !== 'assistant') return false;
+  if (origin !== 'user' && origin !== 'model' && origin !== 'framework') return false;
+  if (!Array.isArray(parts)) return false;
+  for (const part of parts as readonly Partial<Part>[]) {
+    if (part?.type !== 'text' || typeof part.text !== 'string') return false;
+  }
+  return true;
 }
 
 /** A value as an input error shows it, of whatever kind. */

@@ -2,7 +2,7 @@ import { inputInvalid, type Problem } from '../base/error-catalog.ts';
 import { isJsonObject } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
-import { historyProblems, messageProblems, shown } from './message-problems.ts';
+import { historyProblems, isTextTurn, messageProblems, shown } from './message-problems.ts';
 
 const FIELDS = [
   'message',
@@ -18,7 +18,7 @@ const FIELDS = [
 const ID = /^[A-Za-z0-9._~:@-]{1,256}$/;
 
 /**
- * The input of a run as the framework takes it, checked once at the edge; a copy, so that nobody changes it afterwards.
+ * The input of a run as the framework takes it, checked once at the edge: a copy as JSON, but for plain texts, where there is nothing to lose.
  *
  * @throws AgentError `INPUT_INVALID` with every problem at once; nothing was started.
  */
@@ -35,11 +35,12 @@ export function parseRunInput(input: unknown): RunInput {
   return copy.value as unknown as RunInput;
 }
 
-/** The common case, decided without a list: a text and nothing else. */
+/** The common case, decided without a list: a text, and perhaps a history of texts. Long histories come with every run. */
 function isPlain(input: RunInput): boolean {
   if (typeof input.message !== 'string' || input.message.trim() === '') return false;
-  for (const key in input) if (key !== 'message') return false;
-  return true;
+  for (const key in input) if (key !== 'message' && key !== 'history') return false;
+  const { history } = input;
+  return history === undefined || (Array.isArray(history) && history.every(isTextTurn));
 }
 
 function problemsOf(input: Readonly<Record<string, unknown>>): Problem[] {
