@@ -23,7 +23,7 @@ export function assembleRequest(run: ActiveRun): ModelRequest {
   const plan = outputPlan(run);
   return {
     messages: assembleMessages({
-      system: run.systemText ?? DEFAULT_INSTRUCTIONS,
+      system: run.systemText as string,
       messages: run.messages,
     }),
     tools: plan.withTools ? run.catalogue.modelTools : [],

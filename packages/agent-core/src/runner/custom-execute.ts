@@ -196,7 +196,7 @@ async function consumed(
     const next = await run.abort
       .until(Promise.resolve(items.next()))
       .catch(async (error: unknown) => {
-        if (run.abort.aborted) Promise.resolve(items.return(undefined)).catch(() => undefined);
+        if (run.abort.aborted) close(items);
         throw error;
       });
     if (next.done === true) return undefined;
@@ -223,6 +223,13 @@ async function consumed(
     run.abort.abort(runCancelled(run.runId));
     throw run.abort.reason;
   }
+}
+
+/** Told to stop and not waited for: what it throws on its way out is of no use to anybody. */
+function close(items: Items): void {
+  Promise.resolve()
+    .then(() => items.return(undefined))
+    .catch(() => undefined);
 }
 
 function completed(run: ActiveRun, value: JsonValue): RunOutcome {

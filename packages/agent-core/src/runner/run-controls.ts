@@ -265,6 +265,15 @@ function asked(run: ActiveRun, question: Question): Promise<WaitResolution> {
   return answer;
 }
 
+async function nextSignal(run: ActiveRun): Promise<void> {
+  await run.abort.until(
+    new Promise<void>((resolve) => {
+      run.onSignal = resolve;
+    }),
+  );
+  run.onSignal = undefined;
+}
+
 async function askInPlace(
   run: ActiveRun,
   { prompt, input = {} }: Question,
@@ -282,13 +291,7 @@ async function askInPlace(
   await run.journal.commit({ signal: run.storage.signal });
   while (body.answer === undefined) {
     if (run.signalled) await pollControl(run);
-    if (body.answer !== undefined) break;
-    await run.abort.until(
-      new Promise<void>((resolve) => {
-        run.onSignal = resolve;
-      }),
-    );
-    run.onSignal = undefined;
+    else await nextSignal(run);
   }
   const answer: WaitResolution = body.answer;
   if (answer.decision === 'cancel') {

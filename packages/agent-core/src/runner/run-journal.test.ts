@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runIdOf } from '../base/ids.ts';
-import { fakeClock } from '../testing/fake-clock.ts';
+import { type FakeClock, fakeClock } from '../testing/fake-clock.ts';
 import { fakeIds } from '../testing/fake-ids.ts';
 import { memoryStore } from '../testing/memory-store.ts';
 import { runState } from '../testing/store-contract/samples.ts';
@@ -13,9 +13,13 @@ const runId = runIdOf('r1');
 const principal = { scope: { tenantId: 't' }, subject: 's', roles: [], permissions: [] };
 const state = runState({ runId, agent: 'a', conversationId: 'c' });
 
-async function journalOf(): Promise<{ readonly journal: RunJournal; readonly feed: EventFeed }> {
+async function journalOf(liveFlushMs?: number): Promise<{
+  readonly journal: RunJournal;
+  readonly feed: EventFeed;
+  readonly clock: FakeClock;
+}> {
   const clock = fakeClock();
-  const store = memoryStore({ clock });
+  const store = memoryStore({ clock, ...(liveFlushMs === undefined ? {} : { liveFlushMs }) });
   const created = await store.ownership.create(
     state,
     { input: { plain: {} }, lastSeq: 0 },
@@ -35,7 +39,7 @@ async function journalOf(): Promise<{ readonly journal: RunJournal; readonly fee
     resolve: () => undefined,
   };
   const journal = new RunJournal({ setup, store, feed, lease: created.lease, state: () => state });
-  return { journal, feed };
+  return { journal, feed, clock };
 }
 
 const message = (text: string): Message => ({
@@ -82,4 +86,20 @@ test('commits that are asked for together are one, and the next takes what came 
   const third = journal.commit(stop).then(note);
   await third;
   expect(versions).toEqual([1, 1, 2]);
+});
+
+test('what is shown is stored by the store’s own measure of time, when there is something', async () => {
+  const { journal, feed, clock } = await journalOf(1_000);
+  await clock.advance(5_000);
+  expect(journal.flushIsDue).toBe(false);
+  feed.live('s1', { type: 'step-started', stepId: 's1', kind: 'model' });
+  expect(journal.flushIsDue).toBe(true);
+  await journal.flush(stop);
+  feed.live('s1', { type: 'message-delta', messageId: 'm', delta: 'x' });
+  expect(journal.flushIsDue).toBe(false);
+  await clock.advance(1_000);
+  expect(journal.flushIsDue).toBe(true);
+  const { journal: never, feed: other } = await journalOf();
+  other.live('s1', { type: 'step-started', stepId: 's1', kind: 'model' });
+  expect(never.flushIsDue).toBe(false);
 });

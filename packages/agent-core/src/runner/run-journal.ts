@@ -156,10 +156,13 @@ export class RunJournal {
   }
 
   /** Stores everything pending and gives the run back. `inbox-moved`: read the inbox and decide again. */
-  async end(ending: Ending, stop: Stop): Promise<'committed' | 'inbox-moved'> {
-    await this.#flight;
-    this.#feed.quiet();
-    return this.#send(ending, stop);
+  end(ending: Ending, stop: Stop): Promise<'committed' | 'inbox-moved'> {
+    const ended = this.#flight.then(() => {
+      this.#feed.quiet();
+      return this.#send(ending, stop);
+    });
+    this.#flight = ended.catch(() => undefined);
+    return ended;
   }
 
   /** What was shown has waited for so long that readers elsewhere should see it, by the store's own measure. */

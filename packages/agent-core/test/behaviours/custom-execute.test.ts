@@ -762,3 +762,44 @@ test('its context knows the run, and shows progress and artifacts of the step th
     { artifactId: 'b' },
   ]);
 });
+
+test('a sync generator that fails while it is closed does not disturb the cancellation either', async () => {
+  const begun = gate();
+  const agent = bodyOf(function* () {
+    try {
+      for (;;) {
+        begun.open();
+        yield { kind: 'token', text: '' };
+      }
+    } finally {
+      throw new Error('cannot clean up');
+    }
+  });
+  const app = await appOf(agent, [], { store: memoryStore() });
+  const run = await app.start(agent, 'go');
+  await begun.promise;
+  await app.runs.cancel(run.runId, undefined, app.local('me'));
+  expect(await run.result).toMatchObject({ kind: 'cancelled' });
+});
+
+test('a checkpoint that nobody waits for does not run into the end of the run', async () => {
+  const agent = bodyOf(async (_input, context) => {
+    const boundary = {
+      actionId: 'late',
+      actionKind: 'tool-call',
+      stage: 'after',
+      idempotency: 'idempotent',
+    } as const;
+    runControls(context)
+      .checkpoint(boundary)
+      .catch(() => undefined);
+    return 'done';
+  });
+  const slow = processOver(memoryStore(), async () => {
+    await settled();
+    return undefined;
+  });
+  const app = await appOf(agent, [], { store: slow.store });
+  const run = await app.start(agent, 'go');
+  expect(await run.result).toMatchObject({ kind: 'completed', text: 'done' });
+});

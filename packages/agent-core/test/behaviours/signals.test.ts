@@ -499,6 +499,30 @@ describe('an inbox that cannot be read for a moment', () => {
     expect(userTexts(app)).toEqual(['go', 'one', 'two']);
   });
 
+  test('is read again before a body waits for an answer', async () => {
+    const { store, failNext } = flaky();
+    const go = gate();
+    const agent = defineAgent({
+      name: 'asker',
+      recovery: 'action-boundary',
+      accepts: ['user-message'],
+      execute: async (_input, context) => {
+        await go.promise;
+        return (await runControls(context).ask({ prompt: { message: '?' } })).decision;
+      },
+    });
+    const app = await appOf(agent, [], { store });
+    const run = await app.start(agent, 'go');
+    await settled();
+    failNext();
+    await send(app, run.runId, 'user-message', 'unread');
+    await settled();
+    go.open();
+    await until(async () => (await app.runs.waits({}, app.local('me'))).items.length === 1);
+    await answer(app, run.runId, { decision: 'approve' });
+    expect(await run.result).toMatchObject({ kind: 'completed', text: 'approve' });
+  });
+
   test('is read again while a body waits for an answer', async () => {
     const { store, failNext } = flaky();
     const agent = defineAgent({
