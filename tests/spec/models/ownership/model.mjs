@@ -11,7 +11,10 @@
 
 // ── Rules ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Every sentence that the checker showed to be necessary. Set one to `false` to see the trace that needs it. */
+/** Every sentence that the checker showed to be necessary. Set one to `false` to see the trace that needs it.
+ *
+ * @type {Readonly<Record<string, boolean>>}
+ */
 export const RULES = Object.freeze({
   // commit and lease
   fenceGuardsCommit: true, // a commit applies only if fence and version are those of the head
@@ -82,6 +85,7 @@ const NO_BUDGET = {
 /** More claims than any of the scenarios can need: reaching it means that somebody claims for ever. */
 const CLAIM_CAP = 14;
 
+/** @returns {any} plain data */
 export function initial(scenario) {
   return {
     // the store: written by owners only …

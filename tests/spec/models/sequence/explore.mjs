@@ -514,7 +514,11 @@ export function random(seed) {
   };
 }
 
-/** Each schedule has its own taste: some things happen often in it, some never. */
+/**
+ * Each schedule has its own taste: some things happen often in it, some never.
+ *
+ * @returns {[name: string, a: number, b: number][]}
+ */
 export function schedule(seed) {
   const next = random(seed);
   const length = 20 + (next() % 300);

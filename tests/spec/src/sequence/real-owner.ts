@@ -5,12 +5,21 @@ import {
   type FeedOptions,
 } from '../../../../packages/agent-core/src/runner/event-feed.ts';
 import { TAIL_LIMIT } from '../../models/sequence/model.mjs';
-import type { RealReader } from './real-reader.ts';
 import { FIRST, type RealStore, RUN_ID, type StoredRow, storedRows } from './real-store.ts';
 import { type SeenEvent, seenEvent } from './seen-event.ts';
 
 /** How many stored events the feed keeps in these worlds: few, so that readers fall behind. */
 export const KEPT = 8;
+
+/** What an owner asks of its readers. */
+export type FeedReader = {
+  readonly cursor: number;
+  join(owner: RealOwner, index: number): void;
+  /** Has the feed dropped what comes next? */
+  keepUp(): void;
+  leave(): void;
+  toLog(): void;
+};
 
 type Ending = { readonly finish: boolean; readonly release: boolean; readonly inboxSeen: number };
 
@@ -33,7 +42,7 @@ export class RealOwner {
   readonly name: string;
   readonly fence: number;
   readonly feed: EventFeed;
-  readonly readers = new Set<RealReader>();
+  readonly readers = new Set<FeedReader>();
   readonly ended: Set<string>;
   readonly known: Set<string>;
   /** Text of the open steps. */
@@ -50,6 +59,8 @@ export class RealOwner {
   flight: Flight | undefined;
   refused = false;
   stopped = false;
+  /** Where the feed begins; it only moves on. */
+  #base = 0;
 
   constructor(store: RealStore, name: string) {
     const head = store.claim();
@@ -105,6 +116,7 @@ export class RealOwner {
 
   /** What is numbered and not known to be stored; what is not shown of it has a number nobody can see. */
   get tail(): readonly SeenEvent[] {
+    if (this.feed.tailLength === this.wanted.length) return [];
     const shown = this.#shownAbove(this.floor).map(seenEvent);
     const hidden = this.feed.tailLength - this.wanted.length - shown.length;
     return [...shown, ...Array<SeenEvent>(hidden).fill(NUMBERED_LATER)];
@@ -235,7 +247,7 @@ export class RealOwner {
     this.feed.withdraw();
   }
 
-  attach(reader: RealReader): boolean {
+  attach(reader: FeedReader): boolean {
     const index = this.stopped ? undefined : this.feed.joinAt(reader.cursor);
     if (index === undefined) return false;
     reader.join(this, index);
@@ -249,9 +261,8 @@ export class RealOwner {
   }
 
   #kept(): readonly Envelope[] {
-    let base = 0;
-    while (!this.feed.keeps(base)) base += 1;
-    return this.feed.from(base) ?? [];
+    while (!this.feed.keeps(this.#base)) this.#base += 1;
+    return this.feed.from(this.#base) ?? [];
   }
 
   #shownAbove(seq: number): readonly Envelope[] {

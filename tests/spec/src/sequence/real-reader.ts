@@ -1,10 +1,10 @@
 import { accept } from '../../models/sequence/model.mjs';
-import type { RealOwner } from './real-owner.ts';
+import type { FeedReader, RealOwner } from './real-owner.ts';
 import type { RealStore } from './real-store.ts';
 import { type SeenEvent, seenEvent } from './seen-event.ts';
 
 /** A reader of the model's world that takes from the product's feed as `watchRun` does: by index, in batches. */
-export class RealReader {
+export class RealReader implements FeedReader {
   readonly name: string;
   cursor = 0;
   accepted: SeenEvent[] = [];

@@ -1,5 +1,5 @@
 import { schedule, Violation, World } from '../../models/sequence/explore.mjs';
-import { RealOwner } from './real-owner.ts';
+import { type FeedReader, RealOwner } from './real-owner.ts';
 import { REAL_PARTS } from './real-parts.ts';
 import { Turns } from './turns.ts';
 import { WatchedStore } from './watched-store.ts';
@@ -11,8 +11,8 @@ const LAST_TURNS = 2_000;
 const LEFT_OUT = ['prune', 'keepNothing'];
 
 class WatchedOwner extends RealOwner {
-  override attach(reader: WatchingReader): boolean {
-    reader.connect(this);
+  override attach(reader: FeedReader): boolean {
+    reader.join(this, -1);
     return this.feed.joinAt(reader.cursor) !== undefined;
   }
 }
@@ -28,7 +28,7 @@ export async function runWatched(
     Reader: WatchingReader,
   });
   const turns = new Turns();
-  const readers: readonly WatchingReader[] = world.readers;
+  const readers = world.readers as unknown as readonly WatchingReader[];
   const around: Surroundings = { store: world.store, turns };
   for (const reader of readers) reader.around = around;
   const passOn = (): void => {

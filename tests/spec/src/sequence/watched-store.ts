@@ -20,7 +20,7 @@ export class WatchedStore extends RealStore {
     return answer;
   }
 
-  /** The two facets that a reader needs. */
+  /** What a reader needs; nobody sends control signals here. */
   get port(): DurableStore {
     const facets = {
       log: {
@@ -28,6 +28,7 @@ export class WatchedStore extends RealStore {
           this.readRows(after, limit),
       },
       records: { head: async () => this.#recordHead() },
+      inbox: { pending: async () => [] },
     };
     return facets as unknown as DurableStore;
   }

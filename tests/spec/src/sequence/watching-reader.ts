@@ -4,7 +4,7 @@ import { eachEvent, feedEvents } from '../../../../packages/agent-core/src/gatew
 import { watchRun } from '../../../../packages/agent-core/src/gateway/watch-run.ts';
 import type { RunSetup } from '../../../../packages/agent-core/src/runner/run-setup.ts';
 import { accept } from '../../models/sequence/model.mjs';
-import type { RealOwner } from './real-owner.ts';
+import type { FeedReader, RealOwner } from './real-owner.ts';
 import { RUN_ID } from './real-store.ts';
 import { type SeenEvent, seenEvent } from './seen-event.ts';
 import type { Turns } from './turns.ts';
@@ -17,7 +17,7 @@ export type Surroundings = { readonly store: WatchedStore; readonly turns: Turns
  * A client of the product: `watchRun` in the process of an owner or in another one, or the events of a
  * handle, read batch by batch whenever the schedule lets it, and again from its cursor when they end.
  */
-export class WatchingReader {
+export class WatchingReader implements FeedReader {
   readonly name: string;
   cursor = 0;
   accepted: SeenEvent[] = [];
@@ -43,7 +43,7 @@ export class WatchingReader {
   }
 
   /** Connects to the process of this owner, whether or not the owner can be joined there. */
-  connect(owner: RealOwner): void {
+  join(owner: RealOwner): void {
     this.#process = owner;
     owner.readers.add(this);
   }
@@ -117,7 +117,6 @@ export class WatchingReader {
     }
   }
 
-  join(): void {}
   keepUp(): void {}
   leave(): void {}
   push(): void {}
