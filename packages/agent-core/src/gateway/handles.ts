@@ -32,9 +32,8 @@ class OwnedHandle implements RunHandle {
     this.#after = after;
   }
 
-  /** Made when it is asked for: a run whose result nobody wants must not end the process when it is lost. */
   get result(): Promise<RunResult<unknown>> {
-    this.#result ??= settled(this.#parts, this.#driven);
+    this.#result ??= unwatched(settled(this.#parts, this.#driven));
     return this.#result;
   }
 
@@ -72,12 +71,18 @@ export function followedHandle(
     runId,
     /** Followed when it is asked for: nobody reads a log for a result that nobody wants. */
     get result() {
-      result ??= followed(parts, runId, joinedAt);
+      result ??= unwatched(followed(parts, runId, joinedAt));
       return result;
     },
     events,
     yields: (options = {}) => eachYield(events(options)),
   };
+}
+
+/** A result that nobody awaits must not end the process when its run is lost. */
+function unwatched<T>(result: Promise<T>): Promise<T> {
+  result.catch(() => undefined);
+  return result;
 }
 
 function logEvents(

@@ -158,7 +158,7 @@ test('a message to a paused run waits there, and is read when the run goes on', 
 
 test('an event from outside answers the wait of its name', async () => {
   const delivery = read('delivery', () => suspend({ kind: 'event', name: 'delivered' }), {
-    resume: (_input: never, { resolution }: { resolution: unknown }) => JSON.stringify(resolution),
+    resume: (_input, { resolution }) => JSON.stringify(resolution),
   });
   const shop = defineAgent({
     name: 'shop',
