@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import { hasCycle, search, walk } from '../models/ownership/explore.mjs';
 import { RULES } from '../models/ownership/model.mjs';
 import { LARGE, REFUTATIONS, SCENARIOS } from '../models/ownership/scenarios.mjs';
 import { exhaust, explore } from '../models/sequence/explore.mjs';
 import { mutants } from '../models/sequence/mutants.mjs';
+import { journalCase, runJournalled } from '../src/journal/run-journalled.ts';
 import { disagreement } from '../src/ownership/disagreement.ts';
 import { STORE_RULES, without } from '../src/ownership/store-rules.ts';
 import { timedMemoryStore, timedSqliteStore } from '../src/ownership/stores.ts';
@@ -107,6 +109,18 @@ const real: readonly Check[] = [
           return { looked: `${seed}`, fault: `seed ${seed}: ${violation}` };
       }
       return { looked: '10000 schedules' };
+    },
+  },
+  {
+    name: 'real journal: random cases',
+    run: async () => {
+      const sound = fc.asyncProperty(journalCase, async (one) => {
+        const faults = await runJournalled(one);
+        if (faults.length > 0) throw new Error(faults.join(' · '));
+      });
+      const result = await fc.check(sound, { numRuns: 10_000, seed: 1 });
+      const fault = `${JSON.stringify(result.counterexample)}: ${result.errorInstance}`;
+      return { looked: `${result.numRuns} cases`, fault: result.failed ? fault : undefined };
     },
   },
   ...[

@@ -103,3 +103,17 @@ test('what is shown is stored by the store’s own measure of time, when there i
   other.live('s1', { type: 'step-started', stepId: 's1', kind: 'model' });
   expect(never.flushIsDue).toBe(false);
 });
+
+test('a commit that is queued when the run is given back becomes the end: it would take the end’s events without it', async () => {
+  const { journal, feed } = await journalOf();
+  const before = journal.commit(stop);
+  feed.want({
+    type: 'run-paused',
+    waits: [],
+    usage: {},
+    summary: { text: '', toolCalls: [], evidenceCount: 0 },
+  });
+  expect(await journal.end({ release: { lastSeenSeq: 0 } }, stop)).toBe('committed');
+  await before;
+  expect([journal.lease.version, feed.isQuiet]).toEqual([1, true]);
+});

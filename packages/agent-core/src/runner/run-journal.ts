@@ -64,7 +64,10 @@ export class RunJournal {
   /** When the last commit was cut, by the monotonic clock. */
   #sentAt: number;
   #flight: Promise<unknown> = Promise.resolve();
-  #queued: Promise<void> | undefined;
+  /** The commit that is cut when the one in flight is answered. */
+  #queued: Promise<'committed' | 'inbox-moved'> | undefined;
+  /** How the queued commit gives the run back, if it does. */
+  #ending: Ending | undefined;
 
   constructor(options: {
     readonly setup: RunSetup;
@@ -143,26 +146,31 @@ export class RunJournal {
   }
 
   /** Stores everything pending; resolves when it is known to be stored. Rejects with `RUN_SUPERSEDED`. */
-  commit(stop: Stop): Promise<void> {
-    this.#queued ??= this.#flight.then(async () => {
+  async commit(stop: Stop): Promise<void> {
+    // Only waits that an outsider has just answered can move the inbox here: the owner reads them and decides again.
+    if ((await this.#next(stop)) === 'inbox-moved') throw new InboxMoved();
+  }
+
+  /**
+   * Stores everything pending and gives the run back. `inbox-moved`: read the inbox and decide again. A
+   * commit that is queued already becomes this one: it would take the events of the end without the end.
+   */
+  end(ending: Ending, stop: Stop): Promise<'committed' | 'inbox-moved'> {
+    this.#ending = ending;
+    return this.#next(stop);
+  }
+
+  #next(stop: Stop): Promise<'committed' | 'inbox-moved'> {
+    this.#queued ??= this.#flight.then(() => {
+      const ending = this.#ending;
       this.#queued = undefined;
-      const answer = await this.#send({}, stop);
-      // Only waits that an outsider has just answered can move the inbox here: the owner reads them and decides again.
-      if (answer === 'inbox-moved') throw new InboxMoved();
+      this.#ending = undefined;
+      if (ending !== undefined) this.#feed.quiet();
+      return this.#send(ending ?? {}, stop);
     });
     const queued = this.#queued;
     this.#flight = queued.catch(() => undefined);
     return queued;
-  }
-
-  /** Stores everything pending and gives the run back. `inbox-moved`: read the inbox and decide again. */
-  end(ending: Ending, stop: Stop): Promise<'committed' | 'inbox-moved'> {
-    const ended = this.#flight.then(() => {
-      this.#feed.quiet();
-      return this.#send(ending, stop);
-    });
-    this.#flight = ended.catch(() => undefined);
-    return ended;
   }
 
   /** What was shown has waited for so long that readers elsewhere should see it, by the store's own measure. */
@@ -197,6 +205,9 @@ export class RunJournal {
 
   async #cut(pending: Pending, ending: Ending): Promise<Commit> {
     const { sealer } = this.#setup;
+    // Before anything is waited for: an event that comes while memory is sealed belongs to the next commit, with its row.
+    const { envelopes, lastSeq, openSteps } = this.#feed.cut();
+    const state = this.#state();
     const messages: StoredMessage[] = [];
     for (const { runId, seq, message } of pending.messages) {
       const kept = keep(message, { sealer, boundTo: `${runId}.m${seq}` });
@@ -204,14 +215,13 @@ export class RunJournal {
     }
     const calls: Call[] = [];
     for (const call of pending.calls.values()) calls.push(await sealedCall(call, this.#setup));
-    const { envelopes, lastSeq, openSteps } = this.#feed.cut();
     this.#commits += 1;
     return {
       commitId: `${this.#lease.rootRunId}/${this.#lease.fence}/${this.#commits}`,
       progress: pending.progress,
       lastSeq,
       openSteps,
-      runs: [this.#state()],
+      runs: [state],
       ...(messages.length > 0 ? { messages } : {}),
       ...(envelopes.length > 0 ? { events: rowsOf(envelopes) } : {}),
       ...(pending.evidence.length > 0 ? { evidence: pending.evidence } : {}),
