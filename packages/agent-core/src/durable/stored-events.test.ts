@@ -109,7 +109,10 @@ test('any events, stored and read from any cursor, are the very events above it'
   fc.assert(
     fc.property(sample, fc.nat(60), (items, cursor) => {
       let n = 0;
-      const given = items.map(([one, more, gap]) => envelope((n += gap), one, more));
+      const given = items.map(([one, more, gap]) => {
+        n += gap;
+        return envelope(n, one, more);
+      });
       const after = sequenceOf(1, cursor);
       const read = rowsOf(given).flatMap((row) => envelopesOf(row, { rootRunId, after }));
       expect(read).toEqual(given.filter(({ seq }) => seq > after));

@@ -57,7 +57,7 @@ function mayWrite({ tool }: OpenCall): boolean {
 }
 
 /** Nobody has to answer any more; an answer that was not acted on is void, too. The rows follow with the end of the run. */
-function closeWait(run: ActiveRun, open: OpenCall): void {
+export function closeWait(run: ActiveRun, open: OpenCall): void {
   const { wait } = open;
   if (wait?.status !== 'pending' && wait?.status !== 'resolved') return;
   open.wait = { ...wait, status: 'void' };

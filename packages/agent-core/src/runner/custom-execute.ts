@@ -13,6 +13,7 @@ import type { WaitResolution } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
 import { cancelByAnswer } from './answer-calls.ts';
 import { openWait, shownWait, stage, useAnswer } from './call-ledger.ts';
+import { closeWait } from './cancel-run.ts';
 import { pollControl } from './control-lane.ts';
 import type { OpenCall } from './open-call.ts';
 import { grantControls } from './run-controls.ts';
@@ -65,6 +66,8 @@ async function settled(
   outcome: RunOutcome,
 ): Promise<Rest> {
   if (open !== undefined) {
+    // A question that the body asked and did not wait for.
+    closeWait(run, open);
     open.settled = true;
     open.call = { ...open.call, stage: 'committed' };
     run.journal?.call(open.call);

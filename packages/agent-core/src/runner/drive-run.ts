@@ -36,7 +36,7 @@ async function driven(run: ActiveRun): Promise<Rest> {
   let closeSources: (() => Promise<void>) | undefined;
   try {
     if (run.standing.status === 'cancelling') throw runCancelled(run.runId);
-    closeSources = await openSources(run);
+    if (run.facts.definition.toolSources.length > 0) closeSources = await openSources(run);
     if (run.facts.definition.execute !== undefined) return await customExecute(run);
     if (run.batch.length > 0) await recoverBatch(run);
     // Without a model no agent that needs one comes through bootstrap.
@@ -45,7 +45,7 @@ async function driven(run: ActiveRun): Promise<Rest> {
     return await conclude(run, error);
   } finally {
     unwatch();
-    await closeSources?.();
+    if (closeSources !== undefined) await closeSources();
     run.abort.release();
     run.feed.stop();
   }

@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { runIdOf } from '../base/ids.ts';
 import { fakeIds } from '../testing/fake-ids.ts';
 import type { EvidenceRow } from '../vocabulary/evidence.ts';
-import { CHAIN_START, EvidenceChain, payloadDigest, rowHash, verifyEvidence } from './evidence-chain.ts';
+import {
+  CHAIN_START,
+  EvidenceChain,
+  payloadDigest,
+  rowHash,
+  verifyEvidence,
+} from './evidence-chain.ts';
 
 const runId = runIdOf('r1');
 
@@ -37,9 +43,17 @@ test('it goes on from its last row, and a page verifies behind the row before', 
 describe('a row that was touched is found', () => {
   test.each([
     ['left out', rows().filter(({ seq }) => seq !== 2), { seq: 3, problem: 'follows 1' }],
-    ['another payload', changed(1, { payload: { n: 7 } }), { seq: 2, problem: 'its payload is not what was recorded' }],
+    [
+      'another payload',
+      changed(1, { payload: { n: 7 } }),
+      { seq: 2, problem: 'its payload is not what was recorded' },
+    ],
     ['another kind', changed(1, { kind: 'model' }), { seq: 2, problem: 'its hash does not fit' }],
-    ['another past', changed(1, { previousHash: CHAIN_START }), { seq: 2, problem: 'points back to another row' }],
+    [
+      'another past',
+      changed(1, { previousHash: CHAIN_START }),
+      { seq: 2, problem: 'points back to another row' },
+    ],
   ] as const)('%s', (_, given, fault) => {
     expect(verifyEvidence(given)).toEqual(fault);
   });

@@ -19,6 +19,7 @@ import { opened } from './keeping.ts';
 import { loadHistory } from './load-history.ts';
 import type { OpenCall } from './open-call.ts';
 import { resultMessage } from './record-result.ts';
+import { toolOf } from './recover-calls.ts';
 import type { RunFacts } from './run-facts.ts';
 import type { RunSetup } from './run-setup.ts';
 import { CANCELLING } from './settle-run.ts';
@@ -178,8 +179,7 @@ async function openCall(
     call.carry === undefined
       ? undefined
       : await opened(call.carry, { sealer, boundTo: `${call.callId}/carry` });
-  const tool = run.catalogue.get(call.toolName);
-  if (tool !== undefined) run.learn(input, tool.definition.inputMarks);
+  const tool = toolOf(run, call.toolName, input);
   const own = waits
     .filter(({ callId }) => callId === call.callId)
     .sort((left, right) => ordinal(left) - ordinal(right));

@@ -170,11 +170,9 @@ export class AnswerAssembler {
 }
 
 function callPart(call: AskedCall): ToolCallPart {
-  return {
-    type: 'tool-call',
-    callId: call.callId,
-    ...(call.providerCallId === undefined ? {} : { providerCallId: call.providerCallId }),
-    toolName: call.toolName,
-    input: call.arguments.ok ? call.arguments.payload : {},
-  };
+  const { callId, toolName, providerCallId } = call;
+  const input = call.arguments.ok ? call.arguments.payload : {};
+  return providerCallId === undefined
+    ? { type: 'tool-call', callId, toolName, input }
+    : { type: 'tool-call', callId, providerCallId, toolName, input };
 }

@@ -11,7 +11,6 @@ import type { ActiveRun } from './active-run.ts';
  */
 export async function openSources(run: ActiveRun): Promise<() => Promise<void>> {
   const { toolSources } = run.facts.definition;
-  if (toolSources.length === 0) return async () => undefined;
   const opened: OpenedTools[] = [];
   const close = async (): Promise<void> => {
     for (const source of opened.splice(0).reverse()) await source.close().catch(() => undefined);

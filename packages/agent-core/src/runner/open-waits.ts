@@ -21,14 +21,13 @@ const REASONS: Readonly<Record<WaitKind, StateReason>> = {
 
 /** Why a run pauses: the question that a person has to answer first. */
 export function reasonOf(waits: readonly WaitRecord[]): StateReason {
-  for (const kind of Object.keys(REASONS) as WaitKind[]) {
-    if (waits.some((wait) => wait.kind === kind)) return REASONS[kind];
-  }
-  return 'user-interrupted';
+  const kinds = Object.keys(REASONS) as readonly WaitKind[];
+  return REASONS[kinds.find((kind) => waits.some((wait) => wait.kind === kind)) as WaitKind];
 }
 
 /** How long until the first open wait is due; undefined when none ever is. */
 export function untilDue(run: ActiveRun): number | undefined {
+  if (run.journal === undefined) return undefined;
   const now = run.setup.clock.now();
   const due = openWaits(run).flatMap(({ expiresAt }) =>
     expiresAt === undefined ? [] : [expiresAt - now],

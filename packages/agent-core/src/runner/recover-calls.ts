@@ -1,9 +1,10 @@
 import { planCallRecovery } from '../approvals/plan-call-recovery.ts';
 import type { AgentError } from '../base/error.ts';
 import { effectUnknown } from '../base/error-catalog.ts';
-import type { JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 import { resultParts } from '../tools/invoke-tool.ts';
+import type { Tool } from '../tools/tool.ts';
 import type { ActiveRun } from './active-run.ts';
 import { allow, authorise, unreadable } from './authorise-batch.ts';
 import { openWait, stage } from './call-ledger.ts';
@@ -56,9 +57,14 @@ export async function recoverBatch(run: ActiveRun): Promise<void> {
 
 /** Tools of sources are there only now that the sources are open. */
 function findTool(run: ActiveRun, open: OpenCall): void {
-  if (open.tool !== undefined) return;
-  open.tool = run.catalogue.get(open.call.toolName);
-  if (open.tool !== undefined) run.learn(open.input, open.tool.definition.inputMarks);
+  open.tool ??= toolOf(run, open.call.toolName, open.input);
+}
+
+/** The tool of a call that was asked for before; its marked arguments are learnt again. */
+export function toolOf(run: ActiveRun, name: string, input: JsonObject): Tool | undefined {
+  const tool = run.catalogue.get(name);
+  if (tool !== undefined) run.learn(input, tool.definition.inputMarks);
+  return tool;
 }
 
 /** A question that is pending, or answered and not acted on. */

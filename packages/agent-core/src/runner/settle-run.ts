@@ -77,9 +77,6 @@ export async function settleRun(
   run.stand(standingOf(outcome, reason));
   run.countActive();
   nameUnread(run);
-  for (const wait of openWaits(run)) {
-    run.record({ type: 'wait-closed', wait: { ...shownWait(wait), status: 'void' } });
-  }
   for (const stepId of run.feed.openSteps) {
     run.record({ type: 'step-finished', stepId, finish: outcome.kind });
   }
@@ -125,6 +122,7 @@ function standingOf(outcome: RunOutcome, reason: StateReason | undefined): Stand
 }
 
 function nameUnread(run: ActiveRun): void {
+  if (run.unread.length + run.conversation.length === 0) return;
   run.unread = [
     ...new Set([...run.unread, ...run.conversation.map(({ dedupeKey }) => givenKey(dedupeKey))]),
   ];

@@ -11,10 +11,22 @@ describe('a patch', () => {
     ['replaces one', [{ op: 'replace', path: '/a', value: [] }], { ...state, a: [] }],
     ['removes one', [{ op: 'remove', path: '/a' }], { list: state.list, deep: state.deep }],
     ['adds over one', [{ op: 'add', path: '/a', value: 2 }], { ...state, a: 2 }],
-    ['inserts into a list', [{ op: 'add', path: '/list/1', value: 9 }], { ...state, list: [1, 9, 2, 3] }],
+    [
+      'inserts into a list',
+      [{ op: 'add', path: '/list/1', value: 9 }],
+      { ...state, list: [1, 9, 2, 3] },
+    ],
     ['appends by -', [{ op: 'add', path: '/list/-', value: 9 }], { ...state, list: [1, 2, 3, 9] }],
-    ['appends by index', [{ op: 'add', path: '/list/3', value: 9 }], { ...state, list: [1, 2, 3, 9] }],
-    ['replaces in a list', [{ op: 'replace', path: '/list/0', value: 9 }], { ...state, list: [9, 2, 3] }],
+    [
+      'appends by index',
+      [{ op: 'add', path: '/list/3', value: 9 }],
+      { ...state, list: [1, 2, 3, 9] },
+    ],
+    [
+      'replaces in a list',
+      [{ op: 'replace', path: '/list/0', value: 9 }],
+      { ...state, list: [9, 2, 3] },
+    ],
     ['removes from a list', [{ op: 'remove', path: '/list/1' }], { ...state, list: [1, 3] }],
     [
       'reads escaped names',
@@ -46,8 +58,16 @@ describe('a patch', () => {
     ['an index beyond the list', { op: 'add', path: '/list/4', value: 1 }, 'there is nothing'],
     ['an index that is none', { op: 'replace', path: '/list/x', value: 1 }, 'there is nothing'],
     ['an index below the list', { op: 'remove', path: '/list/-1' }, 'there is nothing'],
-    ['- for something that must be there', { op: 'replace', path: '/list/-', value: 1 }, 'there is nothing'],
-    ['a whole that is no object', { op: 'replace', path: '', value: 1 }, 'replaced by something else'],
+    [
+      '- for something that must be there',
+      { op: 'replace', path: '/list/-', value: 1 },
+      'there is nothing',
+    ],
+    [
+      'a whole that is no object',
+      { op: 'replace', path: '', value: 1 },
+      'replaced by something else',
+    ],
     ['a whole that is removed', { op: 'remove', path: '' }, 'replaced by something else'],
   ] as const)('refuses %s', (_, operation, problem) => {
     expect(() => patched(state, [operation])).toThrow(problem);

@@ -146,7 +146,8 @@ test('edited arguments run in place of the model’s, and the model is told', as
   expect(resultsIn(app)).toEqual([
     { outcome: 'ok', text: '[ran with arguments edited by a person: {"id":"b"}]|wrote b' },
   ]);
-  const [asked] = app.model.requests.at(-1)?.messages.filter(({ role }) => role === 'assistant') ?? [];
+  const [asked] =
+    app.model.requests.at(-1)?.messages.filter(({ role }) => role === 'assistant') ?? [];
   expect(asked?.parts).toMatchObject([{ type: 'tool-call', input: { id: 'a' } }]);
 });
 
@@ -300,7 +301,12 @@ test('a deferral that came past the door is asked again, as the next question', 
   if (wait === undefined) throw new Error(paused.kind);
   await store.inbox.resolve(
     wait.id,
-    { digest: wait.digest, decision: 'defer', resolution: { plain: { decision: 'defer' } }, by: 'x' },
+    {
+      digest: wait.digest,
+      decision: 'defer',
+      resolution: { plain: { decision: 'defer' } },
+      by: 'x',
+    },
     app.local('script'),
   );
   expect(await (await app.attach(agent, run.runId)).result).toMatchObject({

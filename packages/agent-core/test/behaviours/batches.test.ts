@@ -18,7 +18,11 @@ import {
   until,
 } from './harness.ts';
 
-const agentSpec = { name: 'worker', recovery: 'action-boundary', limits: { maxToolCalls: 40 } } as const;
+const agentSpec = {
+  name: 'worker',
+  recovery: 'action-boundary',
+  limits: { maxToolCalls: 40 },
+} as const;
 const durable = (tools: readonly Tool[]) => defineAgent({ ...agentSpec, tools });
 
 test('reads run beside each other, effects one after the other, and results come in call order', async () => {
@@ -130,29 +134,38 @@ test('an unknown tool, bad arguments and a tool’s failure are results that the
     { outcome: 'error', text: expect.stringContaining('not complete, valid JSON') },
   ]);
   const results = eventsOf(await logOf(app, run.runId), 'tool-call-result');
-  expect(results.map(({ outcome }) => outcome).sort()).toEqual(['error', 'error', 'error', 'error', 'ok']);
+  expect(results.map(({ outcome }) => outcome).sort()).toEqual([
+    'error',
+    'error',
+    'error',
+    'error',
+    'ok',
+  ]);
 });
 
 describe('cases C31: truncated arguments', () => {
-  test.each(['length', 'tool-calls'] as const)('are never repaired and never run (%s)', async (finish) => {
-    const ran: string[] = [];
-    const agent = defineAgent({
-      name: 'stateless',
-      tools: [
-        read('look', ({ id }) => {
-          ran.push(id);
-          return id;
-        }),
-      ],
-    });
-    const app = await appOf(agent, [
-      { calls: [{ name: 'look', input: '{"id":"/etc/hosts","content":"line1' }], finish },
-      { text: 'Done.' },
-    ]);
-    expect(await app.run(agent, 'go')).toMatchObject({ kind: 'completed' });
-    expect(ran).toEqual([]);
-    expect(resultsIn(app)).toMatchObject([{ outcome: 'error' }]);
-  });
+  test.each(['length', 'tool-calls'] as const)(
+    'are never repaired and never run (%s)',
+    async (finish) => {
+      const ran: string[] = [];
+      const agent = defineAgent({
+        name: 'stateless',
+        tools: [
+          read('look', ({ id }) => {
+            ran.push(id);
+            return id;
+          }),
+        ],
+      });
+      const app = await appOf(agent, [
+        { calls: [{ name: 'look', input: '{"id":"/etc/hosts","content":"line1' }], finish },
+        { text: 'Done.' },
+      ]);
+      expect(await app.run(agent, 'go')).toMatchObject({ kind: 'completed' });
+      expect(ran).toEqual([]);
+      expect(resultsIn(app)).toMatchObject([{ outcome: 'error' }]);
+    },
+  );
 });
 
 test('a failure with onError "fail" ends the run; what a sibling had done is on record', async () => {
@@ -317,7 +330,9 @@ test('any batch, completed in any order: one result a call, in call order; effec
         if (isDurable) {
           const log = await logOf(app, run.runId);
           const ids = eventsOf(log, 'tool-call-result').map(({ callId }) => callId);
-          expect([...ids].sort()).toEqual(batch.map((_, index) => `${run.runId}.1.${index}`).sort());
+          expect([...ids].sort()).toEqual(
+            batch.map((_, index) => `${run.runId}.1.${index}`).sort(),
+          );
           expect(typesOf(log).filter((type) => type === 'run-finished')).toHaveLength(1);
         }
         await app.close();
@@ -362,7 +377,9 @@ test('what runs beside a failure may finish, and is recorded: results, failures,
   const run = await app.runs.start('worker', { message: 'go' }, app.local('me'));
   expect(await run.result).toMatchObject({ kind: 'failed', error: { message: 'no paper' } });
   const results = eventsOf(await logOf(app, run.runId), 'tool-call-result');
-  const outcomes = new Map(results.map(({ callId, outcome }) => [callId.split('.').at(-1), outcome]));
+  const outcomes = new Map(
+    results.map(({ callId, outcome }) => [callId.split('.').at(-1), outcome]),
+  );
   expect([0, 1, 2, 3, 4, 33].map((n) => outcomes.get(String(n)))).toEqual([
     'error',
     'ok',
@@ -379,9 +396,14 @@ test('an answer that comes back while another one is being stored outside, after
   const putting = gate();
   const agent = durable([
     read('large', async () => 'xxxx', { maxResultBytes: 1 }),
-    effect('write', (_input, tool) => new Promise((_, reject) => {
-      tool.signal.addEventListener('abort', () => reject(tool.signal.reason));
-    }), { timeoutMs: 60_000 }),
+    effect(
+      'write',
+      (_input, tool) =>
+        new Promise((_, reject) => {
+          tool.signal.addEventListener('abort', () => reject(tool.signal.reason));
+        }),
+      { timeoutMs: 60_000 },
+    ),
   ]);
   const blobs = {
     put: () => {

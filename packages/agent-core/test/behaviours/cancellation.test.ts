@@ -116,7 +116,9 @@ test('a cancel reaches running tools at once; reads had no effect, effects are u
   const known = results.map(({ callId, outcome, content }) => [
     callId.slice(run.runId.length),
     outcome,
-    content.map((part) => (part.type === 'text' && part.text.includes('not known') ? '?' : 'no')).join(''),
+    content
+      .map((part) => (part.type === 'text' && part.text.includes('not known') ? '?' : 'no'))
+      .join(''),
   ]);
   expect(known).toEqual([
     ['.1.0', 'interrupted', 'no'],

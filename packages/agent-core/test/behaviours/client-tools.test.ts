@@ -48,11 +48,17 @@ test('a call of a client’s tool pauses the run, which goes on in another proce
     { outcome: 'ok', text: 'a picture' },
     { outcome: 'ok', text: 'saw b' },
   ]);
-  expect(second.model.requests[0]?.tools.map(({ name }) => name)).toEqual(['ask', 'camera', 'look']);
+  expect(second.model.requests[0]?.tools.map(({ name }) => name)).toEqual([
+    'ask',
+    'camera',
+    'look',
+  ]);
 });
 
 test('a failure at the client is a result that the model reads', async () => {
-  const app = await appOf(agent, [calls(['ask', 'a']), { text: 'Pity.' }], { store: memoryStore() });
+  const app = await appOf(agent, [calls(['ask', 'a']), { text: 'Pity.' }], {
+    store: memoryStore(),
+  });
   const run = await app.start(agent, 'go');
   await run.result;
   await answer(app, run.runId, {

@@ -6,6 +6,7 @@ import {
   ClockPort,
   callIdOf,
   defineAgent,
+  definePort,
   type Needs,
   type RunContext,
   type RunId,
@@ -37,6 +38,10 @@ type Execute = NonNullable<AgentSpec<Needs, undefined>['execute']>;
 
 const bodyOf = (execute: Execute, more: Partial<AgentSpec<Needs, undefined>> = {}) =>
   defineAgent({ name: 'custom', recovery: 'action-boundary', execute, ...more });
+
+const cannotCleanUp = (): never => {
+  throw new Error('cannot clean up');
+};
 
 const hanging = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -140,10 +145,10 @@ describe('core-contract §12.2 and §12.9', () => {
         throw new Error('a bug');
       }) as Execute,
       (() => () => 1) as never,
-      (async function* () {
+      async function* () {
         yield { kind: 'progress', message: 'x' };
         throw new Error('a bug');
-      }) as Execute,
+      } as Execute,
     ]) {
       const agent = bodyOf(execute);
       const app = await appOf(agent, [], { store: memoryStore() });
@@ -216,7 +221,8 @@ const decide =
     for (const decision of decisions) {
       await until(
         async () =>
-          (await app.runs.waits({ runId, status: 'pending' }, app.local('operator'))).items.length > 0,
+          (await app.runs.waits({ runId, status: 'pending' }, app.local('operator'))).items.length >
+          0,
       );
       await answer(app, runId, decision);
     }
@@ -250,7 +256,9 @@ describe('the building blocks in a custom execute', () => {
     expect(eventsOf(log, 'progress')).toMatchObject([{ message: 'half' }]);
     expect(eventsOf(log, 'artifact')).toMatchObject([{ artifactId: 'a' }]);
     const rows = (await evidenceOf(app, run.runId)).filter(({ kind }) => kind === 'tool');
-    expect(rows.map(({ payload }) => payload)).toMatchObject([{ toolName: 'look', result: 'saw x' }]);
+    expect(rows.map(({ payload }) => payload)).toMatchObject([
+      { toolName: 'look', result: 'saw x' },
+    ]);
   });
 
   test('it never throws for what a tool does', async () => {
@@ -271,7 +279,13 @@ describe('the building blocks in a custom execute', () => {
       ],
       { tools },
     );
-    expect(got?.map(({ outcome }) => outcome)).toEqual(['error', 'error', 'error', 'denied', 'error']);
+    expect(got?.map(({ outcome }) => outcome)).toEqual([
+      'error',
+      'error',
+      'error',
+      'denied',
+      'error',
+    ]);
   });
 
   test('a tool keeps its time there, too: a read fails, an effect is in doubt', async () => {
@@ -304,7 +318,14 @@ describe('the building blocks in a custom execute', () => {
   test('approval is asked in place: approved, edited, edited badly, rejected with and without words', async () => {
     const ran: string[] = [];
     const tools = [
-      effect('write', ({ id }) => (ran.push(id), `wrote ${id}`), { approval: 'required' }),
+      effect(
+        'write',
+        ({ id }) => {
+          ran.push(id);
+          return `wrote ${id}`;
+        },
+        { approval: 'required' },
+      ),
     ];
     const { got, app, run } = await controlled(
       async ({ runTool }) => {
@@ -317,9 +338,13 @@ describe('the building blocks in a custom execute', () => {
         tools,
         during: async (app, runId) => {
           const caller = app.local('operator');
-          await decide({ decision: 'approve' }, { decision: 'modify', input: { id: 'B' } })(app, runId);
+          await decide({ decision: 'approve' }, { decision: 'modify', input: { id: 'B' } })(
+            app,
+            runId,
+          );
           await until(
-            async () => (await app.runs.waits({ runId, status: 'pending' }, caller)).items.length > 0,
+            async () =>
+              (await app.runs.waits({ runId, status: 'pending' }, caller)).items.length > 0,
           );
           await expect(
             answer(app, runId, { decision: 'modify', input: { id: 7 } }),
@@ -335,13 +360,9 @@ describe('the building blocks in a custom execute', () => {
     expect(got).toEqual(['ok', 'ok', 'ok', 'denied', 'denied']);
     expect(ran).toEqual(['a', 'B', 'c']);
     const log = await logOf(app, run.runId);
-    expect(eventsOf(log, 'wait-opened').map(({ wait }) => wait.id.slice(run.runId.length))).toEqual([
-      '.0.0.w1',
-      '.0.0.w2',
-      '.0.0.w3',
-      '.0.0.w4',
-      '.0.0.w5',
-    ]);
+    expect(eventsOf(log, 'wait-opened').map(({ wait }) => wait.id.slice(run.runId.length))).toEqual(
+      ['.0.0.w1', '.0.0.w2', '.0.0.w3', '.0.0.w4', '.0.0.w5'],
+    );
     const approvals = (await evidenceOf(app, run.runId)).filter(({ kind }) => kind === 'approval');
     expect(approvals.map(({ payload }) => payload?.['decision'])).toEqual([
       'approve',
@@ -366,10 +387,9 @@ describe('the building blocks in a custom execute', () => {
   });
 
   test('the decision "cancel" ends the run', async () => {
-    const { result } = await controlled(
-      ({ ask }) => ask({ prompt: { message: 'Go on?' } }),
-      { during: decide({ decision: 'cancel', comment: 'no' }) },
-    );
+    const { result } = await controlled(({ ask }) => ask({ prompt: { message: 'Go on?' } }), {
+      during: decide({ decision: 'cancel', comment: 'no' }),
+    });
     expect(result).toMatchObject({ kind: 'cancelled', reason: 'no', requestedBy: 'operator' });
   });
 
@@ -483,7 +503,10 @@ describe('core-contract §12.24', () => {
 
   test('what the body did not take is named by the result', async () => {
     const { result } = await sent((signals) => signals({ max: 1 }));
-    expect(result).toMatchObject({ kind: 'completed', unread: [expect.any(String), expect.any(String)] });
+    expect(result).toMatchObject({
+      kind: 'completed',
+      unread: [expect.any(String), expect.any(String)],
+    });
   });
 
   test('a message that comes while the end is stored is named, too', async () => {
@@ -772,7 +795,7 @@ test('a sync generator that fails while it is closed does not disturb the cancel
         yield { kind: 'token', text: '' };
       }
     } finally {
-      throw new Error('cannot clean up');
+      cannotCleanUp();
     }
   });
   const app = await appOf(agent, [], { store: memoryStore() });
@@ -802,4 +825,35 @@ test('a checkpoint that nobody waits for does not run into the end of the run', 
   const app = await appOf(agent, [], { store: slow.store });
   const run = await app.start(agent, 'go');
   expect(await run.result).toMatchObject({ kind: 'completed', text: 'done' });
+});
+
+test('a question that a body did not wait for is void at its end, and the log says so', async () => {
+  const agent = bodyOf(async (_input, context) => {
+    runControls(context)
+      .ask({ prompt: { message: 'Anybody?' } })
+      .catch(() => undefined);
+    await settled();
+    return 'done';
+  });
+  const app = await appOf(agent, [], { store: memoryStore() });
+  const run = await app.start(agent, 'go');
+  expect(await run.result).toMatchObject({ kind: 'completed' });
+  const closed = eventsOf(await logOf(app, run.runId), 'wait-closed');
+  expect(closed.map(({ wait }) => wait.status)).toEqual(['void']);
+});
+
+test('its ports are there by name', async () => {
+  const Mailer = definePort<{ readonly from: string }>('mailer');
+  const seen: unknown[] = [];
+  const agent = defineAgent({
+    name: 'custom',
+    needs: { mailer: Mailer },
+    execute: (_input, { deps }) => {
+      seen.push(deps.mailer.from);
+      return 'done';
+    },
+  });
+  const app = await appOf(agent, [], { provide: [bind(Mailer, { from: 'me' })] });
+  await app.run(agent, 'go');
+  expect(seen).toEqual(['me']);
 });

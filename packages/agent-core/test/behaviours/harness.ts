@@ -13,13 +13,14 @@ import {
   defineTool,
   type Envelope,
   type EventOf,
-  effects,
   type EvidenceRow,
+  effects,
   type Plugin,
   type RunId,
   type Sealer as SealerType,
   type Tool,
   type ToolContext,
+  type ToolSpec,
   type WaitResolution,
 } from '../../src/index.ts';
 import {
@@ -136,7 +137,10 @@ export function processOver(
       },
       log: { read: living((...given) => log.read(...given)) },
       records: { ...records, load: living((...given) => records.load(...given)) },
-      conversations: { ...conversations, turns: living((...given) => conversations.turns(...given)) },
+      conversations: {
+        ...conversations,
+        turns: living((...given) => conversations.turns(...given)),
+      },
     },
   };
 }
@@ -154,7 +158,8 @@ export const toySealer: SealerType = {
   seal: async (text, boundTo) => xored(`${boundTo}|${text}`),
   open: async (sealed, boundTo) => {
     const text = xored(sealed);
-    if (!text.startsWith(`${boundTo}|`)) throw new Error(`sealed for another place than ${boundTo}`);
+    if (!text.startsWith(`${boundTo}|`))
+      throw new Error(`sealed for another place than ${boundTo}`);
     return text.slice(boundTo.length + 1);
   },
 };
@@ -245,13 +250,15 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 
 /** Turns of the event loop: what can go on has gone on. */
 export async function settled(turns = 3): Promise<void> {
-  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setTimeout(resolve, 0));
+  for (let turn = 0; turn < turns; turn += 1)
+    await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 type Body = (input: { readonly id: string }, tool: ToolContext<unknown>) => unknown;
+type Spec = ToolSpec<typeof ID, Record<never, never>, undefined>;
 type Extra = Partial<
   Pick<
-    Parameters<typeof defineTool>[0],
+    Spec,
     | 'idempotency'
     | 'approval'
     | 'onReject'
@@ -261,11 +268,10 @@ type Extra = Partial<
     | 'timeoutMs'
     | 'maxResultBytes'
     | 'evidence'
+    | 'resume'
+    | 'reconcile'
   >
-> & {
-  readonly resume?: Parameters<typeof defineTool>[0]['resume'];
-  readonly reconcile?: Parameters<typeof defineTool>[0]['reconcile'];
-};
+>;
 
 const ID = Type.Object({ id: Type.String() });
 
@@ -312,7 +318,11 @@ export function resultsIn(
               outcome: part.outcome,
               text: part.content
                 .map((one) =>
-                  one.type === 'text' ? one.text : one.type === 'data' ? JSON.stringify(one.data) : one.type,
+                  one.type === 'text'
+                    ? one.text
+                    : one.type === 'data'
+                      ? JSON.stringify(one.data)
+                      : one.type,
                 )
                 .join('|'),
             },

@@ -7,7 +7,10 @@ const agent = defineAgent({
   name: 'chat',
   recovery: 'action-boundary',
   instructions: 'Be short.',
-  tools: [read('look', ({ id }) => `saw ${id}`), effect('gated', () => 'ok', { approval: 'required' })],
+  tools: [
+    read('look', ({ id }) => `saw ${id}`),
+    effect('gated', () => 'ok', { approval: 'required' }),
+  ],
 });
 
 const said = (app: TestApp): readonly string[] =>
@@ -62,7 +65,12 @@ describe('core-contract §12.50', () => {
     ];
     await app.run(agent, { message: 'second', conversationId: 'c1', history });
     await app.run(agent, { message: 'third', conversationId: 'c1' });
-    expect(said(app)).toEqual(['system: Be short.', 'user: first', 'assistant: One.', 'user: third']);
+    expect(said(app)).toEqual([
+      'system: Be short.',
+      'user: first',
+      'assistant: One.',
+      'user: third',
+    ]);
   });
 
   test('a stateless run takes a history, too', async () => {
@@ -130,7 +138,7 @@ test('results that came in another order stand behind their call in the next run
   const mixed = defineAgent({
     name: 'chat',
     recovery: 'action-boundary',
-    tools: [read('look', ({ id }) => (id === 'slow' ? slow.promise : slow.open('slow') ?? id))],
+    tools: [read('look', ({ id }) => (id === 'slow' ? slow.promise : (slow.open('slow') ?? id)))],
   });
   const app = await appOf(
     mixed,

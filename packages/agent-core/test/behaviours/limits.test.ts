@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { type BlobStore as BlobStoreType, BlobStore, bind, defineAgent, type Limits, type Tool } from '../../src/index.ts';
+import {
+  BlobStore,
+  type BlobStore as BlobStoreType,
+  bind,
+  defineAgent,
+  type Limits,
+  type Tool,
+} from '../../src/index.ts';
 import { memoryStore } from '../../src/testing/index.ts';
 import { answer, appOf, calls, effect, read, resultsIn } from './harness.ts';
 
@@ -9,7 +16,10 @@ const limited = (limits: Limits, tools: readonly Tool[] = [look]) =>
 
 test('model answers are limited, 8 when nothing is said', async () => {
   const agent = limited({});
-  const app = await appOf(agent, Array.from({ length: 8 }, () => calls(['look', 'a'])));
+  const app = await appOf(
+    agent,
+    Array.from({ length: 8 }, () => calls(['look', 'a'])),
+  );
   expect(await app.run(agent, 'go')).toMatchObject({
     kind: 'failed',
     error: { code: 'MAX_STEPS_EXCEEDED', message: expect.stringContaining('8') },
@@ -44,7 +54,9 @@ test('tool calls are limited over the whole run, also behind a resume', async ()
 
 test('tokens are limited: the call that would come above is not made', async () => {
   const agent = limited({ maxTokens: 100 });
-  const app = await appOf(agent, [{ ...calls(['look', 'a']), usage: { inputTokens: 90, outputTokens: 10 } }]);
+  const app = await appOf(agent, [
+    { ...calls(['look', 'a']), usage: { inputTokens: 90, outputTokens: 10 } },
+  ]);
   expect(await app.run(agent, 'go')).toMatchObject({
     kind: 'failed',
     error: { code: 'MAX_TOKENS_EXCEEDED', message: expect.stringContaining('100') },
@@ -53,7 +65,10 @@ test('tokens are limited: the call that would come above is not made', async () 
 
 test('tokens below the limit go on', async () => {
   const agent = limited({ maxTokens: 100 });
-  const app = await appOf(agent, [{ ...calls(['look', 'a']), usage: { inputTokens: 99 } }, { text: 'x' }]);
+  const app = await appOf(agent, [
+    { ...calls(['look', 'a']), usage: { inputTokens: 99 } },
+    { text: 'x' },
+  ]);
   expect(await app.run(agent, 'go')).toMatchObject({ kind: 'completed' });
 });
 

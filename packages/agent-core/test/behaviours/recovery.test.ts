@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
   type Commit,
-  defineAgent,
   type DurableStore,
+  defineAgent,
   type Reconciliation,
   type RunTree,
   suspend,
@@ -79,14 +79,27 @@ async function afterCrash(
   await clock.advance(LEASE_OVER);
   expect(await second.recover({ signal: NEVER })).toBe(1);
   const state = await second.runs.get(run.runId, second.local('me'));
-  return { app: second, runId: run.runId, state, store, clock, log: await logOf(second, run.runId) };
+  return {
+    app: second,
+    runId: run.runId,
+    state,
+    store,
+    clock,
+    log: await logOf(second, run.runId),
+  };
 }
 
 const hasResults = (commit: Commit): boolean =>
   commit.messages?.some(({ message }) => 'plain' in message && message.plain.role === 'tool') ===
   true;
-const onFirst = (what: Fault): Dying => (_commit, count) => (count === 1 ? what : undefined);
-const onResults = (what: Fault): Dying => (commit) => (hasResults(commit) ? what : undefined);
+const onFirst =
+  (what: Fault): Dying =>
+  (_commit, count) =>
+    count === 1 ? what : undefined;
+const onResults =
+  (what: Fault): Dying =>
+  (commit) =>
+    hasResults(commit) ? what : undefined;
 
 describe('a crash', () => {
   test('after create, before the model: the next owner calls the model', async () => {
@@ -135,9 +148,7 @@ describe('a crash', () => {
     await second.recover({ signal: NEVER });
     const log = await logOf(second, run.runId);
     expect(shown).toEqual([`${run.runId}.s1`, 'Hel', 'lo']);
-    expect(eventsOf(log, 'step-started').map(({ stepId }) => stepId)).toEqual([
-      `${run.runId}.s2`,
-    ]);
+    expect(eventsOf(log, 'step-started').map(({ stepId }) => stepId)).toEqual([`${run.runId}.s2`]);
     const [rewound] = eventsOf(log, 'rewound');
     expect(rewound?.after).toBeLessThan(log.at(-1)?.seq ?? 0);
     expect(eventsOf(log, 'message-delta').map(({ delta }) => delta)).toEqual(['Hello again.']);
@@ -361,7 +372,9 @@ describe('a crash', () => {
     const run = await first.start(agent, 'go');
     await dying.dead;
     const second = await appOf(agent, [{ text: 'Done.' }], { store });
-    expect((await second.runs.waits({ status: 'pending' }, second.local('me'))).items).toHaveLength(1);
+    expect((await second.runs.waits({ status: 'pending' }, second.local('me'))).items).toHaveLength(
+      1,
+    );
     const joined = await second.attach(agent, run.runId);
     expect(await joined.result).toMatchObject({ kind: 'paused', waits: [{ kind: 'approval' }] });
     expect(eventsOf(await logOf(second, run.runId), 'run-paused')).toHaveLength(1);
@@ -600,7 +613,11 @@ describe('a commit whose answer is lost', () => {
 });
 
 describe('an owner that was superseded', () => {
-  const superseded = async (when: (commit: Commit) => boolean, store: DurableStore, wake: () => Promise<void>) =>
+  const superseded = async (
+    when: (commit: Commit) => boolean,
+    store: DurableStore,
+    wake: () => Promise<void>,
+  ) =>
     processOver(store, async (commit) => {
       if (when(commit)) await wake();
       return undefined;
@@ -627,7 +644,9 @@ describe('an owner that was superseded', () => {
     const settledEvents = (envelopes: typeof log) =>
       envelopes.filter(({ event }) => event.type === 'tool-call-result').map(({ seq }) => seq);
     expect(settledEvents(shown)).toEqual(settledEvents(log));
-    expect(shown.map(({ seq }) => seq)).toEqual([...new Set(shown.map(({ seq }) => seq))].sort((a, b) => a - b));
+    expect(shown.map(({ seq }) => seq)).toEqual(
+      [...new Set(shown.map(({ seq }) => seq))].sort((a, b) => a - b),
+    );
     expect(eventsOf(shown, 'rewound')).toHaveLength(1);
     expect(eventsOf(shown, 'run-finished')).toHaveLength(1);
     await settled();
@@ -643,7 +662,8 @@ describe('message ∥ end', () => {
     let runId: Parameters<TestApp['runs']['signal']>[0] | undefined;
     let sent = false;
     const process = processOver(store, async (commit) => {
-      if (commit.closeInbox === undefined || sent || app === undefined || runId === undefined) return undefined;
+      if (commit.closeInbox === undefined || sent || app === undefined || runId === undefined)
+        return undefined;
       sent = true;
       await store.inbox.append(
         runId,
@@ -803,8 +823,14 @@ describe('a record that does not fit', () => {
       message: expect.stringContaining('missing'),
     });
     await expect(
-      altered((tree) => ({ ...tree, runs: tree.runs.map((run) => ({ ...run, status: 'completed' })) })),
-    ).rejects.toMatchObject({ code: 'RECORD_CORRUPT', message: expect.stringContaining('completed') });
+      altered((tree) => ({
+        ...tree,
+        runs: tree.runs.map((run) => ({ ...run, status: 'completed' })),
+      })),
+    ).rejects.toMatchObject({
+      code: 'RECORD_CORRUPT',
+      message: expect.stringContaining('completed'),
+    });
     await altered((tree) => tree);
   });
 });
@@ -837,5 +863,7 @@ test('closing an application stops its runs at once; another process goes on', a
   await clock.advance(LEASE_OVER);
   const second = await appOf(agent, [{ text: 'Done.' }], { store });
   expect(await second.recover({ signal: NEVER })).toBe(1);
-  expect(await second.runs.get(run.runId, second.local('me'))).toMatchObject({ status: 'completed' });
+  expect(await second.runs.get(run.runId, second.local('me'))).toMatchObject({
+    status: 'completed',
+  });
 });

@@ -12,7 +12,8 @@ const agent = defineAgent({
   tools: [
     effect('write', ({ id }) => `wrote ${id}`, { approval: 'required' }),
     read('wait', ({ id }) => suspend({ kind: 'event', name: 'go', carry: id }), {
-      resume: (_input: unknown, { carry }: { readonly carry: unknown }) => `carried ${String(carry)}`,
+      resume: (_input: unknown, { carry }: { readonly carry: unknown }) =>
+        `carried ${String(carry)}`,
     }),
   ],
 });
@@ -20,15 +21,26 @@ const agent = defineAgent({
 const provide = [bind(Sealer, toySealer)];
 
 /** Memory as the store has it: messages, input, calls, carried values and answers. */
-async function memoryOf(store: DurableStore, runId: Parameters<DurableStore['records']['load']>[0]) {
+async function memoryOf(
+  store: DurableStore,
+  runId: Parameters<DurableStore['records']['load']>[0],
+) {
   const tree = await store.records.load(runId, { signal: new AbortController().signal });
-  return [tree?.input, tree?.calls, tree?.messages, tree?.waits.map(({ resolution }) => resolution)];
+  return [
+    tree?.input,
+    tree?.calls,
+    tree?.messages,
+    tree?.waits.map(({ resolution }) => resolution),
+  ];
 }
 
 describe('with a sealer', () => {
   test('memory is sealed before it is stored, opens in another process, and the run ends as it would', async () => {
     const store = memoryStore();
-    const first = await appOf(agent, [calls(['write', SECRET], ['wait', SECRET])], { store, provide });
+    const first = await appOf(agent, [calls(['write', SECRET], ['wait', SECRET])], {
+      store,
+      provide,
+    });
     const run = await first.start(agent, { message: SECRET, conversationId: 'c' });
     expect(await run.result).toMatchObject({ kind: 'paused' });
     await first.close();

@@ -174,7 +174,9 @@ test('what was learnt is learnt again by the owner that goes on', async () => {
     tools: [wait],
   });
   const store = memoryStore();
-  const first = await appOf(waiter, [{ calls: [{ name: 'wait', input: { to: EMAIL } }] }], { store });
+  const first = await appOf(waiter, [{ calls: [{ name: 'wait', input: { to: EMAIL } }] }], {
+    store,
+  });
   const run = await first.start(waiter, 'go');
   await run.result;
   await first.close();
@@ -212,8 +214,16 @@ test('a tool that a custom execute runs is guarded in the same way', async () =>
 });
 
 test('arguments of several calls and a text are masked each for itself, across their pieces', async () => {
-  const event = (index: number, delta: string): ModelEvent => ({ type: 'tool-call-delta', index, delta });
-  const start = (index: number): ModelEvent => ({ type: 'tool-call-start', index, name: 'customer.find' });
+  const event = (index: number, delta: string): ModelEvent => ({
+    type: 'tool-call-delta',
+    index,
+    delta,
+  });
+  const start = (index: number): ModelEvent => ({
+    type: 'tool-call-start',
+    index,
+    name: 'customer.find',
+  });
   const finish = (reason: 'stop' | 'tool-calls'): ModelEvent => ({
     type: 'finish',
     reason,
@@ -239,7 +249,12 @@ test('arguments of several calls and a text are masked each for itself, across t
   let asked = 0;
   const model: AgentModel = {
     id: 'played',
-    capabilities: () => ({ tools: true, reasoning: true, structuredOutput: 'none', inputModalities: [] }),
+    capabilities: () => ({
+      tools: true,
+      reasoning: true,
+      structuredOutput: 'none',
+      inputModalities: [],
+    }),
     stream: async function* () {
       asked += 1;
       yield answers[asked - 1] ?? [];

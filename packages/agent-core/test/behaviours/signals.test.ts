@@ -41,20 +41,25 @@ const ALL: readonly SignalKind[] = [
   'scheduler-wake-up',
 ];
 
-function chatting(
-  hold: Gate<string>,
-  signals: AgentSpec<Needs, undefined>['signals'] = {},
-) {
+function chatting(hold: Gate<string>, signals: AgentSpec<Needs, undefined>['signals'] = {}) {
   return defineAgent({
     name: 'chat',
     recovery: 'action-boundary',
     accepts: ALL,
     signals,
-    tools: [read('look', () => hold.promise), effect('gated', () => 'ok', { approval: 'required' })],
+    tools: [
+      read('look', () => hold.promise),
+      effect('gated', () => 'ok', { approval: 'required' }),
+    ],
   });
 }
 
-const send = (app: TestApp, runId: Parameters<TestApp['runs']['signal']>[0], kind: SignalKind, text?: string) =>
+const send = (
+  app: TestApp,
+  runId: Parameters<TestApp['runs']['signal']>[0],
+  kind: SignalKind,
+  text?: string,
+) =>
   app.runs.signal(
     runId,
     { kind, payload: text === undefined ? {} : { text } },
@@ -65,9 +70,13 @@ describe('core-contract §12.44 (ours: the text reaches the model)', () => {
   test('messages and steering reach the model in their order at the next safe boundary, follow-ups at the end', async () => {
     const hold = gate<string>();
     const agent = chatting(hold);
-    const app = await appOf(agent, [calls(['look', 'a']), { text: 'First.' }, { text: 'Second.' }], {
-      store: memoryStore(),
-    });
+    const app = await appOf(
+      agent,
+      [calls(['look', 'a']), { text: 'First.' }, { text: 'Second.' }],
+      {
+        store: memoryStore(),
+      },
+    );
     const run = await app.start(agent, 'go');
     await until(() => app.model.requests.length === 1);
     await send(app, run.runId, 'follow-up', 'later');
@@ -95,7 +104,9 @@ describe('core-contract §12.44 (ours: the text reaches the model)', () => {
       ['go', 'one', 'two', 'three', 'later'],
     ]);
     const log = await logOf(app, run.runId);
-    expect(eventsOf(log, 'signal-consumed').map(({ kind, signalSeq }) => [kind, signalSeq])).toEqual([
+    expect(
+      eventsOf(log, 'signal-consumed').map(({ kind, signalSeq }) => [kind, signalSeq]),
+    ).toEqual([
       ['user-message', 2],
       ['steering-instruction', 3],
       ['user-message', 4],
@@ -179,7 +190,10 @@ describe('core-contract §12.44 (ours: the text reaches the model)', () => {
       async function* () {
         yield { kind: 'error', code: 'X', message: 'not like this', mend: '' };
       },
-      { kind: 'failed', error: { code: 'HOOK_FAILED', message: expect.stringContaining('not like this') } },
+      {
+        kind: 'failed',
+        error: { code: 'HOOK_FAILED', message: expect.stringContaining('not like this') },
+      },
     ],
     [
       'a final yield',
@@ -278,11 +292,9 @@ describe('pause and resume', () => {
   test('a held run stays held when something else wakes it', async () => {
     const hold = gate<string>();
     const agent = chatting(hold);
-    const app = await appOf(
-      agent,
-      [calls(['look', 'a'], ['gated', 'b']), { text: 'Done.' }],
-      { store: memoryStore() },
-    );
+    const app = await appOf(agent, [calls(['look', 'a'], ['gated', 'b']), { text: 'Done.' }], {
+      store: memoryStore(),
+    });
     const run = await app.start(agent, 'go');
     for await (const { event } of run.events()) {
       if (event.type === 'step-started' && event.kind === 'tool') break;
@@ -408,7 +420,9 @@ test('a resume that comes while the run is being given back is read at once', as
     );
     return undefined;
   });
-  const app = await appOf(agent, [calls(['look', 'a']), { text: 'Done.' }], { store: process.store });
+  const app = await appOf(agent, [calls(['look', 'a']), { text: 'Done.' }], {
+    store: process.store,
+  });
   const run = await app.start(agent, 'go');
   for await (const { event } of run.events()) {
     if (event.type === 'step-started' && event.kind === 'tool') break;

@@ -8,8 +8,8 @@ import {
   type Envelope,
   Model,
   type ModelEvent,
-  type Observer as ObserverType,
   Observer,
+  type Observer as ObserverType,
 } from '../../src/index.ts';
 import { memoryStore } from '../../src/testing/index.ts';
 import {
@@ -28,11 +28,17 @@ import {
   until,
 } from './harness.ts';
 
-const stateless = defineAgent({ name: 'stateless', tools: [read('look', ({ id }) => `saw ${id}`)] });
+const stateless = defineAgent({
+  name: 'stateless',
+  tools: [read('look', ({ id }) => `saw ${id}`)],
+});
 const durable = defineAgent({
   name: 'durable',
   recovery: 'action-boundary',
-  tools: [read('look', ({ id }) => `saw ${id}`), effect('gated', () => 'ok', { approval: 'required' })],
+  tools: [
+    read('look', ({ id }) => `saw ${id}`),
+    effect('gated', () => 'ok', { approval: 'required' }),
+  ],
 });
 
 const broken = (retryable: boolean): AgentError =>
@@ -66,9 +72,13 @@ const finish: ModelEvent = {
 
 describe('core-contract §12.49', () => {
   test('a run that pauses ends its stream in run-paused; ids are stable; every event is attributed', async () => {
-    const app = await appOf(durable, [{ ...calls(['gated', 'a']), text: 'I write.', reasoning: 'hm' }], {
-      store: memoryStore(),
-    });
+    const app = await appOf(
+      durable,
+      [{ ...calls(['gated', 'a']), text: 'I write.', reasoning: 'hm' }],
+      {
+        store: memoryStore(),
+      },
+    );
     const run = await app.start(durable, 'go');
     const shown = await collected(run.events());
     expect(typesOf(shown).at(-1)).toBe('run-paused');
@@ -177,7 +187,9 @@ describe('a retry', () => {
     ]);
     expect(eventsOf(shown, 'step-started').map(({ stepId }) => stepId)).toEqual([step, step]);
     expect(await run.result).toMatchObject({ kind: 'completed', text: 'Hello.' });
-    expect((await logOf(app, run.runId)).map(({ seq }) => seq)).toEqual(shown.map(({ seq }) => seq));
+    expect((await logOf(app, run.runId)).map(({ seq }) => seq)).toEqual(
+      shown.map(({ seq }) => seq),
+    );
   });
 
   test('before the first event is the adapter’s: nothing is asked again', async () => {
@@ -226,8 +238,16 @@ describe('cases C28: a stream that ends without a finish', () => {
 
 describe('cases C33: calls as servers stream them', () => {
   test('gaps between indexes, empty deltas and a start that comes twice make the calls that were asked for', async () => {
-    const start = (index: number, name: string): ModelEvent => ({ type: 'tool-call-start', index, name });
-    const piece = (index: number, delta: string): ModelEvent => ({ type: 'tool-call-delta', index, delta });
+    const start = (index: number, name: string): ModelEvent => ({
+      type: 'tool-call-start',
+      index,
+      name,
+    });
+    const piece = (index: number, delta: string): ModelEvent => ({
+      type: 'tool-call-delta',
+      index,
+      delta,
+    });
     const asked = [
       start(0, 'look'),
       piece(0, '{"id":'),
@@ -249,10 +269,12 @@ describe('cases C33: calls as servers stream them', () => {
     const run = await app.start(stateless, 'go');
     const shown = await collected(run.events());
     const results = eventsOf(shown, 'tool-call-result');
-    expect(results.map(({ callId, content }) => [callId.slice(run.runId.length), content])).toEqual([
-      ['.1.0', [{ type: 'text', text: 'saw a' }]],
-      ['.1.1', [{ type: 'text', text: 'saw b' }]],
-    ]);
+    expect(results.map(({ callId, content }) => [callId.slice(run.runId.length), content])).toEqual(
+      [
+        ['.1.0', [{ type: 'text', text: 'saw a' }]],
+        ['.1.1', [{ type: 'text', text: 'saw b' }]],
+      ],
+    );
     expect(eventsOf(shown, 'tool-call-args-delta').map(({ delta }) => delta)).toEqual([
       '{"id":',
       '{"id":"b"}',
@@ -324,9 +346,13 @@ describe('usage', () => {
 });
 
 test('an answer that wants to be continued is asked again, within the limits', async () => {
-  const app = await appOf(durable, [{ text: 'Part one.', finish: 'continue' }, { text: 'Part two.' }], {
-    store: memoryStore(),
-  });
+  const app = await appOf(
+    durable,
+    [{ text: 'Part one.', finish: 'continue' }, { text: 'Part two.' }],
+    {
+      store: memoryStore(),
+    },
+  );
   expect(await app.run(durable, 'go')).toMatchObject({ kind: 'completed', text: 'Part two.' });
   expect(app.model.requests[1]?.messages.map(({ role }) => role)).toEqual([
     'system',
@@ -346,9 +372,13 @@ test('an answer that a filter stopped is an error with a mend', async () => {
 describe('a reader', () => {
   test('that joins at any cursor, of the owner or of the log, sees every event above it exactly once', async () => {
     const store = memoryStore();
-    const app = await appOf(durable, [calls(['look', 'a'], ['gated', 'b']), { text: ['x', 'y', 'z'] }], {
-      store,
-    });
+    const app = await appOf(
+      durable,
+      [calls(['look', 'a'], ['gated', 'b']), { text: ['x', 'y', 'z'] }],
+      {
+        store,
+      },
+    );
     const run = await app.start(durable, 'go');
     await run.result;
     await answer(app, run.runId, { decision: 'approve' });
@@ -373,13 +403,16 @@ describe('a reader', () => {
 
   test('that comes while the run goes on sees what came before and what comes', async () => {
     const hold = gate();
-    const app = await appOf(durable, [{ text: ['a', 'b'] , until: hold.promise }], { store: memoryStore() });
+    const app = await appOf(durable, [{ text: ['a', 'b'], until: hold.promise }], {
+      store: memoryStore(),
+    });
     const run = await app.start(durable, 'go');
     await until(() => app.model.requests.length === 1);
     const early = collected(run.events());
     const watched: Envelope[] = [];
     const watching = (async () => {
-      for await (const batch of app.runs.watch(run.runId, {}, app.local('me'))) watched.push(...batch);
+      for await (const batch of app.runs.watch(run.runId, {}, app.local('me')))
+        watched.push(...batch);
     })();
     hold.open();
     await watching;
@@ -392,7 +425,10 @@ describe('a reader', () => {
     const hold = gate();
     const app = await appOf(
       durable,
-      [{ ...calls(['look', 'a']), text: pieces }, { text: 'Done.', until: hold.promise }],
+      [
+        { ...calls(['look', 'a']), text: pieces },
+        { text: 'Done.', until: hold.promise },
+      ],
       { store: memoryStore() },
     );
     const run = await app.start(durable, 'go');

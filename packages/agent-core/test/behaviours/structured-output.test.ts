@@ -5,7 +5,10 @@ import { memoryStore } from '../../src/testing/index.ts';
 import { appOf, calls, collected, eventsOf, logOf, read, typesOf, userTexts } from './harness.ts';
 
 const look = read('look', ({ id }) => `saw ${id}`);
-const typed = (tools: readonly Tool[] = [look], more: { readonly maxOutputRetries?: number } = {}) =>
+const typed = (
+  tools: readonly Tool[] = [look],
+  more: { readonly maxOutputRetries?: number } = {},
+) =>
   defineAgent({
     name: 'typed.agent',
     recovery: 'action-boundary',
@@ -82,7 +85,11 @@ describe('cases C35: a schema never suppresses tool calls', () => {
       model: { capabilities: { structuredOutput: 'final-only' } },
     });
     await app.run(agent, 'go');
-    expect(app.model.requests[0]).toMatchObject({ output: { schema }, tools: [], toolChoice: 'none' });
+    expect(app.model.requests[0]).toMatchObject({
+      output: { schema },
+      tools: [],
+      toolChoice: 'none',
+    });
   });
 
   test('a model without it is never sent one, and its answer is held against the schema all the same', async () => {
@@ -130,7 +137,9 @@ describe('an answer that does not fit', () => {
 
   test('and stays so ends the run with a typed error, after a bounded number of tries', async () => {
     const agent = typed([], { maxOutputRetries: 1 });
-    const app = await appOf(agent, [{ text: 'no' }, { text: 'still no' }], { store: memoryStore() });
+    const app = await appOf(agent, [{ text: 'no' }, { text: 'still no' }], {
+      store: memoryStore(),
+    });
     const run = await app.start(agent, 'go');
     expect(await run.result).toMatchObject({
       kind: 'failed',

@@ -26,7 +26,12 @@ function source(id: string, opened: () => Promise<Partial<OpenedTools>>) {
 }
 
 const agentWith = (...toolSources: readonly string[]) =>
-  defineAgent({ name: 'sourced', instructions: 'Own.', toolSources, tools: [read('look', () => 'own')] });
+  defineAgent({
+    name: 'sourced',
+    instructions: 'Own.',
+    toolSources,
+    tools: [read('look', () => 'own')],
+  });
 
 test('tools and instructions of a source are there for the run, and it is closed at the end', async () => {
   const one = source('one', async () => ({
@@ -100,7 +105,9 @@ test('an error of ours that a source throws is kept as it is', async () => {
   expect(collision.ok).toBe(false);
   const { AgentError } = await import('../../src/index.ts');
   const bad = source('bad', () =>
-    Promise.reject(new AgentError('MODEL_AUTHENTICATION', { message: 'bad key', mend: 'Mend it.' })),
+    Promise.reject(
+      new AgentError('MODEL_AUTHENTICATION', { message: 'bad key', mend: 'Mend it.' }),
+    ),
   ).source;
   const agent = agentWith('bad');
   const app = await appOf(agent, [], { provide: [bind(ToolSource, bad)] });

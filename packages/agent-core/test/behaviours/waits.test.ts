@@ -1,6 +1,14 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { bind, ClockPort, defineAgent, defineTool, effects, suspend, type WaitFor } from '../../src/index.ts';
+import {
+  bind,
+  ClockPort,
+  defineAgent,
+  defineTool,
+  effects,
+  suspend,
+  type WaitFor,
+} from '../../src/index.ts';
 import { fakeClock, memoryStore } from '../../src/testing/index.ts';
 import {
   answer,
@@ -95,7 +103,9 @@ test('a tool without a resume has the answer as its result', async () => {
   const agent = defineAgent({
     name: 'waiter',
     recovery: 'action-boundary',
-    tools: [read('wait', () => suspend({ kind: 'auth', url: 'https://login', message: 'Log in.' }))],
+    tools: [
+      read('wait', () => suspend({ kind: 'auth', url: 'https://login', message: 'Log in.' })),
+    ],
   });
   const app = await appOf(agent, steps, { store: memoryStore() });
   const run = await app.start(agent, 'go');
@@ -110,22 +120,39 @@ test('a tool without a resume has the answer as its result', async () => {
 });
 
 test.each([
-  ['with a reason', { decision: 'reject', comment: 'no time' }, { kind: 'declined', reason: 'no time' }],
+  [
+    'with a reason',
+    { decision: 'reject', comment: 'no time' },
+    { kind: 'declined', reason: 'no time' },
+  ],
   ['without one', { decision: 'reject' }, { kind: 'declined' }],
-  ['with a value', { decision: 'answer', value: { age: 7 } }, { kind: 'resolved', value: { age: 7 } }],
-] as const)('a tool that waits for input is told how it came out %s', async (_, decision, resolution) => {
-  const { agent, seen } = waiting({ kind: 'input', message: 'How old?', schema: { type: 'object' } });
-  const app = await appOf(agent, steps, { store: memoryStore() });
-  const run = await app.start(agent, 'go');
-  expect(await run.result).toMatchObject({
-    kind: 'paused',
-    waits: [{ kind: 'input', prompt: { message: 'How old?', schema: { type: 'object' } } }],
-  });
-  expect(await app.runs.get(run.runId, app.local('me'))).toMatchObject({ reason: 'input-required' });
-  await answer(app, run.runId, decision);
-  expect(await (await app.attach(agent, run.runId)).result).toMatchObject({ kind: 'completed' });
-  expect(seen).toEqual([{ id: 'a', carry: null, resolution }]);
-});
+  [
+    'with a value',
+    { decision: 'answer', value: { age: 7 } },
+    { kind: 'resolved', value: { age: 7 } },
+  ],
+] as const)(
+  'a tool that waits for input is told how it came out %s',
+  async (_, decision, resolution) => {
+    const { agent, seen } = waiting({
+      kind: 'input',
+      message: 'How old?',
+      schema: { type: 'object' },
+    });
+    const app = await appOf(agent, steps, { store: memoryStore() });
+    const run = await app.start(agent, 'go');
+    expect(await run.result).toMatchObject({
+      kind: 'paused',
+      waits: [{ kind: 'input', prompt: { message: 'How old?', schema: { type: 'object' } } }],
+    });
+    expect(await app.runs.get(run.runId, app.local('me'))).toMatchObject({
+      reason: 'input-required',
+    });
+    await answer(app, run.runId, decision);
+    expect(await (await app.attach(agent, run.runId)).result).toMatchObject({ kind: 'completed' });
+    expect(seen).toEqual([{ id: 'a', carry: null, resolution }]);
+  },
+);
 
 describe('a wait whose time is over', () => {
   test('a timer wakes its run: nobody has to answer', async () => {
@@ -139,7 +166,9 @@ describe('a wait whose time is over', () => {
       kind: 'paused',
       waits: [{ kind: 'timer', prompt: { at }, expiresAt: clock.now() + 60_000 }],
     });
-    expect(await app.runs.get(run.runId, app.local('me'))).toMatchObject({ reason: 'timer-pending' });
+    expect(await app.runs.get(run.runId, app.local('me'))).toMatchObject({
+      reason: 'timer-pending',
+    });
     expect(await app.recover({ signal: NEVER })).toBe(0);
     await clock.advance(60_000);
     expect(await app.recover({ signal: NEVER })).toBe(1);
@@ -362,7 +391,10 @@ test('a store that fails at an expiry with something unknown ends the run, which
     if (commit.moves !== undefined) throw new Error('disk full');
     return undefined;
   });
-  const app = await appOf(agent, steps, { store: process.store, provide: [bind(ClockPort, clock)] });
+  const app = await appOf(agent, steps, {
+    store: process.store,
+    provide: [bind(ClockPort, clock)],
+  });
   const run = await app.start(agent, 'go');
   await run.result;
   await clock.advance(10);
