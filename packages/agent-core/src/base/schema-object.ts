@@ -100,7 +100,7 @@ function visitOthers(
 ): JsonObject {
   let result = completed;
   for (const key of Object.keys(value)) {
-    if (value[key] === undefined) continue;
+    if (value[key] === undefined || (patterns.length === 0 && named.has(key))) continue;
     const matching = patterns
       .filter(({ expression }) => expression.test(key))
       .map(({ visit }) => visit);

@@ -67,14 +67,22 @@ function copiedMembers(value: object, path: Keys, within: object[]): JsonValue {
   if (value instanceof Map) return copiedEntries([...value], path, within);
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
     refuse(path, 'is bytes, which JSON does not have');
-  const entries = Object.entries(value);
-  if (entries.length === 0 && !isPlain(value)) {
+  const keys = Object.keys(value);
+  if (keys.length === 0 && !isPlain(value)) {
     refuse(
       path,
       `is a ${value.constructor?.name ?? 'thing'}, which has nothing that JSON can hold`,
     );
   }
-  return copiedEntries(entries, path, within);
+  const copy = {};
+  for (const key of keys) {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
+    if (member === undefined) continue;
+    path.push(key);
+    putMember(copy, key, copied(member, path, within));
+    path.pop();
+  }
+  return copy;
 }
 
 /** An invalid Date answers null; so would everything be lost that it stood for. */

@@ -16,15 +16,14 @@ export function resultOf({
   }
   if (event.type !== 'run-finished') return undefined;
   const { outcome, usage, summary } = event;
-  const done = { runId, usage, ...summary };
   switch (outcome.kind) {
     case 'completed': {
       const output: JsonValue = outcome.output ?? outcome.text;
-      return { ...done, text: outcome.text, kind: 'completed', output };
+      return { ...summary, runId, usage, text: outcome.text, kind: 'completed', output };
     }
     case 'failed':
-      return { ...done, ...outcome };
+      return { ...summary, ...outcome, runId, usage };
     case 'cancelled':
-      return { ...done, ...outcome };
+      return { ...summary, ...outcome, runId, usage };
   }
 }
