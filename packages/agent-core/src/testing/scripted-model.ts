@@ -34,8 +34,10 @@ export type ScriptOptions = {
 /** A scripted model and what it has seen. */
 export interface ScriptedModel extends AgentModel {
   readonly requests: readonly ModelRequest[];
-  /** Steps that were never asked for: a test fails on them. */
+  /** Steps that were never asked for. */
   readonly unused: number;
+  /** Fails a test whose run asked less often than the script has steps. Throws `MODEL_FAILED`. */
+  assertUsed(): void;
 }
 
 const CAPABILITIES: ModelCapabilities = {
@@ -46,8 +48,8 @@ const CAPABILITIES: ModelCapabilities = {
 };
 
 /**
- * A model that plays steps, one a request. A request beyond the last step fails; at `close` of the
- * application, unused steps fail. For tests and offline demos.
+ * A model that plays steps, one a request. A request beyond the last step fails; a test ends with
+ * `model.assertUsed()`, which fails on a step that nobody asked for. For tests and offline demos.
  */
 export function scriptedModel(
   steps: readonly ScriptStep[],
@@ -74,11 +76,15 @@ export function scripted(
   { capabilities }: ScriptOptions = {},
 ): ScriptedModel {
   const requests: ModelRequest[] = [];
+  const unused = (): number => Math.max(0, steps.length - requests.length);
   return {
     id: 'scripted',
     requests,
     get unused() {
-      return Math.max(0, steps.length - requests.length);
+      return unused();
+    },
+    assertUsed: () => {
+      if (unused() > 0) throw leftOver(unused(), steps.length);
     },
     capabilities: () => ({ ...CAPABILITIES, ...capabilities }),
     stream: (request, { signal }) => {
@@ -92,8 +98,16 @@ export function scripted(
 
 function unexpected(asked: number, scriptedSteps: number): Error {
   return modelFailed({
-    reason: `The scripted model was asked a ${asked}th time and has ${scriptedSteps} steps.`,
+    reason: `The scripted model was asked for request ${asked} and has ${scriptedSteps} steps.`,
     mend: 'Add a step to scriptedModel([…]), or find out why the run asks again.',
+    retryable: false,
+  });
+}
+
+function leftOver(count: number, scriptedSteps: number): Error {
+  return modelFailed({
+    reason: `The scripted model has ${scriptedSteps} steps, and ${count} of them were never asked for.`,
+    mend: 'Take steps out of scriptedModel([…]), or find out why the run ends early.',
     retryable: false,
   });
 }
