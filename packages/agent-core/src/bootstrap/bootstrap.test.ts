@@ -349,6 +349,23 @@ test('starts nothing with start: false, and still closes', async () => {
   expect(steps).toEqual(['closed', 'started', 'closed']);
 });
 
+test('gives an agent what it needs: one value of a port, or the list of all', async () => {
+  const seen: unknown[] = [];
+  const needy = defineAgent({
+    name: 'needy',
+    needs: { files: Files, sinks: Sinks, none: ToolSource },
+    execute: (_input, { deps }) => {
+      seen.push(deps.files, deps.sinks, deps.none);
+      return 'done';
+    },
+  });
+  const provide = [bind(Files, 'f'), bind(Sinks, 'one'), bind(Sinks, 'two')];
+  const app = await started({ agents: [needy], provide });
+  await app.run(needy, 'go');
+  expect(seen).toEqual(['f', ['one', 'two'], []]);
+  await app.close();
+});
+
 // ── agents against what is there ─────────────────────────────────────────────────────────────────
 
 const model = (options?: ScriptOptions): Plugin => scriptedModel([], options);
@@ -369,7 +386,7 @@ test('names every agent that cannot work with what is there, at once', async () 
     name: 'needy',
     needs: { files: Files, sinks: Sinks },
     tools: [tool('look', { needs: { shell: Shell, sinks: Sinks } })],
-    toolSources: ['mcp'],
+    toolSources: ['mcp', 'web'],
   });
   const twin = defineAgent({ name: 'needy', execute: () => 'x' });
   expect(await problemsOf({ plugins: [], agents: [needy, twin] })).toEqual([
@@ -379,6 +396,7 @@ test('names every agent that cannot work with what is there, at once', async () 
     'agents[0] (needy).needs.files: needs "files", which nothing provides. Add provide: [bind(…)] for it, or a plugin that contributes "files".',
     'agents[0] (needy).tools "look".needs.shell: needs "shell", which nothing provides. Add provide: [bind(…)] for it, or a plugin that contributes "shell".',
     'agents[0] (needy).toolSources: names "mcp", which is not bound. Bound sources: none.',
+    'agents[0] (needy).toolSources: names "web", which is not bound. Bound sources: none.',
     'agents[1] (needy): has the name of another agent. Give each agent a name of its own.',
   ]);
   const source = { id: 'web', open: async () => ({ tools: [], close: async () => undefined }) };

@@ -1,6 +1,11 @@
 import { linked, NEVER_ABORTED } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { bootstrapInvalid, type Problem, persistenceMissing } from '../base/error-catalog.ts';
+import {
+  bootstrapInvalid,
+  modelMissing,
+  type Problem,
+  persistenceMissing,
+} from '../base/error-catalog.ts';
 import { randomIds } from '../base/ids.ts';
 import { BlobStore } from '../durable/blob-store.ts';
 import { Durability } from '../durable/durable-store.ts';
@@ -60,9 +65,12 @@ function checkedOrder(config: AppConfig): readonly Plugin[] {
 
 function refuse(problems: readonly Problem[], { agents }: AppConfig, ports: PortTable): void {
   if (problems.length === 0) return;
+  if (problems.length > 1) throw bootstrapInvalid(problems);
+  // One thing that is missing has a code of its own.
   const durable = agents.filter((agent) => agent.durable).map(({ name }) => name);
-  if (problems.length === 1 && durable.length > 0 && !ports.has(Durability.id))
-    throw persistenceMissing(durable);
+  if (durable.length > 0 && !ports.has(Durability.id)) throw persistenceMissing(durable);
+  const asking = agents.find((agent) => agent.execute === undefined);
+  if (asking !== undefined && !ports.has(Model.id)) throw modelMissing(asking.name);
   throw bootstrapInvalid(problems);
 }
 
