@@ -451,6 +451,14 @@ test('a durable agent without a store does not start: what is missing and who br
   expect(error.mend).toContain('no in-memory fallback');
 });
 
+test('a missing model has a code of its own when that is all', async () => {
+  const error = await failure({ plugins: [], agents: [plain, defineAgent({ name: 'a' })] });
+  expect([error.code, error.mend]).toEqual([
+    'MODEL_MISSING',
+    expect.stringContaining('npm install @hexagent/agent-vllm'),
+  ]);
+});
+
 test('a missing store is one problem among others, and none when it is there', async () => {
   const needy = defineAgent({ name: 'b', needs: { files: Files }, execute: () => 'x' });
   expect(await problemsOf({ plugins: [model()], agents: [durable('a'), needy] })).toEqual([

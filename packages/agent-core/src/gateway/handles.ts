@@ -120,15 +120,18 @@ async function followed(
   after: number,
 ): Promise<RunResult<unknown>> {
   const { signal } = parts.closing;
-  for (let cursor = after; ; ) {
-    let last: Envelope | undefined;
-    for await (const batch of watchRun(parts, runId, { after: cursor, signal }))
-      last = batch.at(-1);
-    const result = last === undefined ? undefined : resultOf(last);
-    const rest = result ?? (await atRest(parts, runId));
-    if (rest !== undefined) return rest;
-    cursor = last?.seq ?? cursor;
-  }
+  let cursor = after;
+  let result: RunResult<unknown> | undefined;
+  do {
+    for await (const batch of watchRun(parts, runId, { after: cursor, signal })) {
+      for (const envelope of batch) {
+        cursor = envelope.seq;
+        result = resultOf(envelope);
+      }
+    }
+    result ??= await atRest(parts, runId);
+  } while (result === undefined);
+  return result;
 }
 
 /** The result of a run that rests: its last event, with the questions that are open now. Undefined when it has gone on since. */

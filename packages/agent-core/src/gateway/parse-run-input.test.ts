@@ -20,6 +20,34 @@ test('takes a text and nothing else as it is', () => {
   expect(parseRunInput(input)).toBe(input);
 });
 
+test('takes a history of texts as it is, too, and looks closer at anything else', () => {
+  const said = (role: string, origin: string, parts: unknown = [{ type: 'text', text: 'x' }]) => ({
+    role,
+    origin,
+    parts,
+  });
+  const history = [said('user', 'user'), said('assistant', 'model'), said('user', 'framework')];
+  const input = { message: 'And now?', history };
+  expect(parseRunInput(input)).toBe(input);
+  const result = { type: 'tool-result', callId: 'c', outcome: 'ok', content: [] };
+  const other = { message: 'And now?', history: [...history, said('tool', 'tool', [result])] };
+  expect(parseRunInput(other)).toEqual(other);
+  expect(parseRunInput(other)).not.toBe(other);
+  for (const odd of [said('user', 'tool'), said('user', 'user', [{ type: 'data', data: 1 }])])
+    expect(parseRunInput({ message: 'x', history: [odd] }).history).toEqual([odd]);
+  for (const wrong of [
+    null,
+    'x',
+    said('system', 'user'),
+    said('user', 'nobody'),
+    said('user', 'user', 'x'),
+    said('user', 'user', [null]),
+    said('user', 'user', [{ type: 'text', text: 3 }]),
+  ])
+    expect(problemsOf({ message: 'x', history: [wrong] })).toHaveLength(1);
+  expect(problemsOf({ message: 'x', history: 'none' })).toHaveLength(1);
+});
+
 test('takes every field, as a copy that the sender cannot change', () => {
   const state = { count: 1 };
   const input = {

@@ -47,7 +47,6 @@ export async function* watchRun(
         } else if (owner.feed.stopped) break;
         else await untilAborted(owner.feed.changed(index), signal);
       }
-      if (owner.journal === undefined) return;
     }
     const { store } = setup;
     if (store === undefined) return;

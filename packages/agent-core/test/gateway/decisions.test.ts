@@ -253,6 +253,36 @@ test('a question that has expired takes no answer, and the run goes on without',
   await app.close();
 });
 
+test('what was asked for under a schema is held to it', async () => {
+  const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+  const ask = effect(
+    'ask',
+    ({ id }) => suspend({ kind: 'input', message: id, schema: id === 'a' ? schema : { if: {} } }),
+    {
+      resume: (_input, { resolution }) =>
+        resolution.kind === 'resolved' ? resolution.value : resolution.kind,
+    },
+  );
+  const clerk = defineAgent({ name: 'clerk', recovery: 'action-boundary', tools: [ask] });
+  const app = await appOf(clerk, [calls(['ask', 'a']), calls(['ask', 'b']), done], {
+    store: memoryStore(),
+  });
+  const run = await app.start(clerk, 'x', { principal: alice.principal });
+  await run.result;
+  const wait = await pendingWait(app, run.runId);
+  const error = await errorOf(
+    app.runs.resolve(wait.id, { decision: 'answer', value: { city: 3 } }, alice),
+  );
+  expect([error.code, error.message]).toEqual([
+    'INPUT_INVALID',
+    expect.stringMatching(/- value: .*city/),
+  ]);
+  expect(await waitsOf(app, run.runId)).toEqual([wait]);
+  await app.runs.resolve(wait.id, { decision: 'answer', value: { city: 'Rome' } }, alice);
+  await until(async () => (await app.runs.get(run.runId, alice)).status === 'interrupted');
+  await app.close();
+});
+
 test('an answer is sealed before it is stored', async () => {
   const store = memoryStore();
   const provide = [bind(Sealer, toySealer)];

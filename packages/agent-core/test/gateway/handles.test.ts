@@ -233,6 +233,39 @@ test('to attach while another process works on it follows its log, over the paus
   await Promise.all([owner.close(), other.close()]);
 });
 
+test('who takes a run over reads on from there, and may read from the beginning', async () => {
+  const { store, clock } = storeWithClock();
+  const never = new Promise(() => undefined);
+  const gone = await appOf(writer, [{ text: 'x', until: never }], { store });
+  const run = await gone.start(writer, 'x');
+  await clock.advance(LEASE_OVER);
+  const next = await appOf(writer, [{ text: 'Theirs.' }], { store });
+  const taken = await next.attach(writer, run.runId);
+  const mine = await drained(taken.events());
+  const whole = await drained(taken.events({ after: 0 }));
+  expect([mine[0]?.event.type, whole[0]?.event.type]).toEqual(['rewound', 'run-started']);
+  expect(whole.slice(-mine.length)).toEqual(mine);
+  const some = taken.events({ after: 0 })[Symbol.asyncIterator]();
+  await some.next();
+  expect(await some.return?.()).toEqual({ done: true, value: undefined });
+  expect((await some.next()).done).toBe(true);
+  await Promise.all([gone.close(), next.close()]);
+});
+
+test('a stateless run that was joined can be read while it lives, and is nowhere afterwards', async () => {
+  const hold = gate();
+  const app = await appOf(chatter, [{ text: 'Hi.', until: hold.promise }]);
+  const run = await app.start(chatter, 'x');
+  const joined = await app.attach(chatter, run.runId);
+  const reading = drained(joined.events());
+  hold.open();
+  expect((await reading).at(-1)?.event.type).toBe('run-finished');
+  expect((await run.result).kind).toBe('completed');
+  expect(await drained(joined.events())).toEqual([]);
+  expect(await codeOf(joined.result)).toBe('RUN_NOT_FOUND');
+  await app.close();
+});
+
 test('a handle is typed by its agent: a run of another one is refused', async () => {
   const app = await appOf([writer, chatter], [done], { store: memoryStore() });
   const run = await app.start(writer, 'x');

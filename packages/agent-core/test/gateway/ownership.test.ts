@@ -192,6 +192,28 @@ test('a heartbeat that was sent for an earlier lease takes nothing from a later 
   await app.close();
 });
 
+test('a heartbeat that is under way when the last run ends is let go', async () => {
+  const { store, clock } = storeWithClock();
+  const stopped: boolean[] = [];
+  const slow = beating(store, (_leases, { signal }) => {
+    signal.addEventListener('abort', () => stopped.push(true));
+    return new Promise(() => undefined);
+  });
+  const hold = gate();
+  const app = await appOf(writer, [{ text: 'Hi.', until: hold.promise }, done], {
+    store: slow,
+    provide: withClock(clock),
+  });
+  const run = await app.start(writer, 'x');
+  await clock.advance(1_000);
+  hold.open();
+  expect((await run.result).kind).toBe('completed');
+  await settled();
+  expect(stopped).toEqual([true]);
+  expect((await app.run(writer, 'again')).kind).toBe('completed');
+  await app.close();
+});
+
 test('a run that is just being given back is not lost by a heartbeat', async () => {
   const { store, clock } = storeWithClock();
   const hold = gate();
