@@ -37,7 +37,10 @@ test('writes what has a JSON form of its own', () => {
     jsonOf({
       date: new Date(0),
       url: new URL('https://example.com/a'),
-      map: new Map([['k', new Set([1, 2])]]),
+      map: new Map<string, unknown>([
+        ['k', new Set([1, 2])],
+        ['nothing', undefined],
+      ]),
       price: new Price(),
       money: new Money(),
       bare: Object.assign(Object.create(null), { x: 1 }),
