@@ -158,6 +158,9 @@ noticed([...listing, ...evidencing, ...reading, ...creating], {
         run: { runId: runIdOf(id) } as never,
         principal: {} as never,
         format: 1,
+        fence: 0,
+        lastSeq: 0,
+        prunedThrough: 0,
       },
   })),
   'the format is not told': broken('records', (real) => ({
