@@ -1,16 +1,13 @@
-import { Type } from 'typebox';
 import {
   type AgentDefinition,
   AgentError,
   type App,
   type Caller,
-  clientTool,
   defineAgent,
   type Envelope,
   type ErrorCode,
   type Principal,
   type RunId,
-  type Tool,
   type Wait,
 } from '../../src/index.ts';
 import { calls, effect, NEVER, read } from '../behaviours/harness.ts';
@@ -40,11 +37,6 @@ export const NOBODY: readonly Caller[] = [
 
 export const write = effect('write', ({ id }) => `wrote ${id}`, { approval: 'required' });
 export const look = read('look', ({ id }) => `saw ${id}`);
-export const pick = clientTool({
-  name: 'pick',
-  description: 'Picks.',
-  input: Type.Object({ id: Type.String() }),
-}) as Tool;
 
 export const asks = calls(['write', 'a.txt']);
 export const done = { text: 'Done.' };
