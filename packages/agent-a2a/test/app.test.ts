@@ -142,7 +142,9 @@ test('a write asks first; the approval goes on with the same task, and the file 
   const asked = await taskAfter(client, saying('write a.txt'));
   expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
   expect(written).toEqual([]);
-  const [words, data] = asked.status?.message?.parts.map(({ content }) => content?.value) ?? [];
+  const [said, words, data] =
+    asked.status?.message?.parts.map(({ content }) => content?.value) ?? [];
+  expect(said).toBe('I will write it.');
   expect(words).toContain('files.write');
   expect(JSON.stringify(data)).toContain('a.txt');
   const { digest } = data as { digest: string };
