@@ -53,12 +53,22 @@ export function composeApp(
     },
     all: (port) => ports.all(port),
     recover: async ({ signal }) => {
-      for (let count = 0; ; count += 1) {
+      let unreadable: unknown;
+      for (let count = 0; ; ) {
         signal.throwIfAborted();
-        const driven = await claimAndDrive(parts, 'next', signal);
-        if (driven === undefined) return count;
-        await rested(driven);
+        try {
+          const driven = await claimAndDrive(parts, 'next', signal);
+          if (driven === undefined && unreadable !== undefined) break;
+          if (driven === undefined) return count;
+          await rested(driven);
+          count += 1;
+        } catch (error) {
+          // A run that cannot be read keeps its lease for a while, and must not keep the others from going on.
+          if (!isUnreadable(error)) throw error;
+          unreadable = error;
+        }
       }
+      throw unreadable;
     },
     drive: async (rootRunId, { signal }) => {
       const driven = await driveById(parts, rootRunId, signal);
@@ -66,6 +76,12 @@ export function composeApp(
     },
     close: () => lifecycle.close(),
   };
+}
+
+function isUnreadable(error: unknown): boolean {
+  return (
+    AgentError.is(error) && (error.code === 'RECORD_CORRUPT' || error.code === 'FORMAT_UNKNOWN')
+  );
 }
 
 /** A handle is typed by its agent: a run of another one would give another output. */

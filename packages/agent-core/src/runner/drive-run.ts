@@ -54,8 +54,8 @@ async function driven(run: ActiveRun): Promise<Rest> {
 /** Turns whatever stopped the loop into the end of the run. */
 async function conclude(run: ActiveRun, error: unknown): Promise<Rest> {
   if (run.storage.aborted) throw runSuperseded(run.runId);
-  if (AgentError.is(error) && (error.code === 'RUN_SUPERSEDED' || error.code.startsWith('STORE_')))
-    throw error;
+  const isOwners = run.journal !== undefined && AgentError.is(error);
+  if (isOwners && (error.code === 'RUN_SUPERSEDED' || error.code.startsWith('STORE_'))) throw error;
   if (run.journal?.isFull === true) await run.journal.commit({ signal: run.storage.signal });
   if (isCancelled(run)) {
     await beginCancellation(run);

@@ -435,3 +435,24 @@ test('who drives for others is done when the run is in other hands, and hears of
   expect(await codeOf(app.drive(second, { signal: alice.signal }))).toBe('STORE_FAILED');
   await Promise.all([app.close(), gone.close()]);
 });
+
+test('a run that cannot be read keeps no other from being recovered, and is told about at the end', async () => {
+  const { store, clock } = storeWithClock();
+  const hold = gate();
+  const never = { text: 'Mine.', until: hold.promise };
+  const owner = await appOf(writer, [never, never], { store });
+  const newer = await owner.start(writer, 'x', { principal: alice.principal });
+  const readable = await owner.start(writer, 'y', { principal: alice.principal });
+  await clock.advance(LEASE_OVER);
+  const load: DurableStore['records']['load'] = async (runId, stop) => {
+    const tree = await store.records.load(runId, stop);
+    return tree !== undefined && runId === newer.runId ? { ...tree, format: 99 } : tree;
+  };
+  const other = await appOf(writer, [{ text: 'Theirs.' }], {
+    store: { ...store, records: { ...store.records, load } },
+  });
+  expect(await codeOf(other.recover({ signal: alice.signal }))).toBe('FORMAT_UNKNOWN');
+  expect(await other.runs.get(readable.runId, alice)).toMatchObject({ status: 'completed' });
+  hold.open();
+  await Promise.all([owner.close(), other.close()]);
+});
