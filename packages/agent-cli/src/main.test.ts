@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { Writable } from 'node:stream';
 import { bind } from '@hexagent/agent-core';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { commandLine, configFolder } from '../test/command-line.ts';
+import { fakeApp } from '../test/fake-app.ts';
+import { fakeIo } from '../test/fake-io.ts';
 import { type CliCommand, CliCommands } from './cli-command.ts';
 import { EXIT } from './exit-code.ts';
+import { main } from './main.ts';
 import { version } from './version.ts';
 
 test('--help lists every command and every exit code', async () => {
@@ -20,7 +24,9 @@ test('--help lists every command and every exit code', async () => {
 
 test('the README has the same exit codes', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-  for (const code of Object.values(EXIT)) expect(readme).toContain(`| ${code} |`);
+  for (const code of Object.values(EXIT)) {
+    expect(readme).toMatch(new RegExp(`^\\| *${code} +\\|`, 'm'));
+  }
 });
 
 test('--version is that of the package', async () => {
@@ -93,3 +99,24 @@ test('an unknown command without a configuration is unknown', async () => {
   expect(await line.done).toBe(2);
   expect(line.stderr()).toContain("unknown command 'fly'");
 });
+
+const brokenStdout = (code: string): Writable =>
+  new Writable({
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error(`write ${code}`), { code })),
+  });
+
+test.each([
+  [['--help'], 'EPIPE', EXIT.outputClosed],
+  [['--help'], 'ENOSPC', EXIT.error],
+  [['runs', 'list', '--json'], 'EPIPE', EXIT.outputClosed],
+  [['evidence', 'r1'], 'ENOSPC', EXIT.error],
+])(
+  '%j on a stdout that answers %s ends with %d, not with a crash',
+  async (argv, code, exitCode) => {
+    const { io, stderr } = fakeIo({ cwd: await configFolder() });
+    const { app } = fakeApp();
+    const options = { io: { ...io, stdout: brokenStdout(code) }, bootstrap: async () => app };
+    expect(await main(argv, options)).toBe(exitCode);
+    if (code === 'ENOSPC') expect(stderr()).toContain('The output cannot be written: write ENOSPC');
+  },
+);

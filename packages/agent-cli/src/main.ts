@@ -6,8 +6,8 @@ import { contributedProgram } from './contributed-program.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { type CliIo, processIo } from './io/cli-io.ts';
 import { hexagentProgram } from './program.ts';
-import { printError } from './render/error-view.ts';
-import { openOutput } from './render/output.ts';
+import { printError, printOutputFailed } from './render/error-view.ts';
+import { type Output, openOutput } from './render/output.ts';
 import { UsageError } from './usage-error.ts';
 
 export type MainOptions = {
@@ -25,14 +25,26 @@ export async function main(
     code = finished;
   };
   const host = configHost(io, bootstrap === undefined ? { finish } : { finish, bootstrap });
+  const output = openOutput(io, {
+    json: argv.includes('--json'),
+    onClosed: () => finish(EXIT.outputClosed),
+    onFailed: (error) => {
+      // A command says it itself.
+      if (code === EXIT.completed) printOutputFailed(output, error);
+      finish(EXIT.error);
+    },
+  });
   try {
     const program = hexagentProgram(host);
     await parse(program, { argv, host });
-    return code;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.completed;
-    return refuse(io, { argv, error });
+    if (!(error instanceof CommanderError && error.exitCode === 0))
+      finish(refuse(output, { argv, error }));
+    await output.flushed();
+  } finally {
+    output.release();
   }
+  return code;
 }
 
 /** A command that is not built in may be one that a plugin of the configuration contributes. */
@@ -59,14 +71,12 @@ async function parse(
 
 /** What commander refuses never reached a command: it is said in the same form as every other error. */
 function refuse(
-  io: CliIo,
+  output: Output,
   { argv, error }: { readonly argv: readonly string[]; readonly error: unknown },
 ): ExitCode {
-  const output = openOutput(io, { json: argv.includes('--json'), onClosed: () => undefined });
   printError(output, error instanceof CommanderError ? usageErrorOf(error) : error, {
     debug: argv.includes('--debug'),
   });
-  output.release();
   return error instanceof CommanderError || error instanceof UsageError ? EXIT.usage : EXIT.error;
 }
 

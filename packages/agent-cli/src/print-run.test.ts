@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { fakeApp, resultOf } from '../test/fake-app.ts';
 import { fakeIo } from '../test/fake-io.ts';
@@ -42,10 +43,10 @@ test('rejects with the reason of its signal', async () => {
   await expect(printRun(run, { streams: io, signal })).rejects.toThrow('enough');
 });
 
-test('an error of stdout that is not a reader who left is thrown', async () => {
-  const { io, stdoutStream } = fakeIo();
-  const run = await started([{ events: [delta], hangs: true }]);
-  const printing = printRun(run, { streams: io, signal: AbortSignal.abort(new Error('enough')) });
-  expect(() => stdoutStream.emit('error', new Error('disk full'))).toThrow('disk full');
-  await expect(printing).rejects.toThrow('enough');
+test('rejects when stdout cannot be written, such as on a full disk', async () => {
+  const { io } = fakeIo();
+  const full = new Writable({ write: (_chunk, _encoding, done) => done(new Error('disk full')) });
+  const run = await started([{ events: [delta], result: { kind: 'completed' } }]);
+  const streams = { ...io, stdout: full };
+  await expect(printRun(run, { streams })).rejects.toThrow('disk full');
 });

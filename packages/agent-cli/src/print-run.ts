@@ -11,7 +11,8 @@ export type PrintRunOptions = {
 
 /**
  * Prints a streaming answer and resolves with the result of the run. The answer goes to stdout, tools
- * and how the run ended to stderr, as `hexagent run` does it. When the reader of stdout leaves, printing stops.
+ * and how the run ended to stderr, as `hexagent run` does it. When the reader of stdout leaves, printing stops;
+ * when stdout cannot be written for another reason, such as a full disk, it rejects with that error.
  *
  * @example
  * await printRun(await app.start(assistant, 'What is 2 + 40?'));
@@ -21,10 +22,15 @@ export async function printRun<Output>(
   { signal, streams = process }: PrintRunOptions = {},
 ): Promise<RunResult<Output>> {
   let hasReader = true;
+  const failures: Error[] = [];
   const output = openOutput(streams, {
     json: false,
     onClosed: () => {
       hasReader = false;
+    },
+    onFailed: (error) => {
+      hasReader = false;
+      failures.push(error);
     },
   });
   const view = runView(output);
@@ -35,6 +41,8 @@ export async function printRun<Output>(
     }
     const result = await run.result;
     view.finish(result);
+    await output.flushed({ signal });
+    for (const failure of failures) throw failure;
     return result;
   } finally {
     output.progress();

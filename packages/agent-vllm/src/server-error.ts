@@ -32,6 +32,8 @@ export const VLLM_HINTS: readonly ErrorHint[] = [
 
 const NOT_FOUND_PATH =
   'Check the address: baseUrl ends in "/v1" on most servers (http://127.0.0.1:8000/v1).';
+const NOT_COUNTED =
+  'This server counts no tokens: name its kind, such as vllm({ profile: "openai-compatible" }).';
 const NOT_FOUND_MODEL = 'Name a model that the server lists at /models, or leave `model` out.';
 
 /** The error of a response that is not a success; reads its body. */
@@ -47,9 +49,13 @@ export async function responseError(
   response.close(undefined);
   const { status, headers } = response;
   if (status !== 404) return httpError({ status, headers, body }, context);
-  const mend = /model/i.test(body) && !/<html/i.test(body) ? NOT_FOUND_MODEL : NOT_FOUND_PATH;
-  const hints = [{ words: /(?:)/, mend }];
+  const hints = [{ words: /(?:)/, mend: notFoundMend(body, context) }];
   return httpError({ status, headers, body }, { ...context, hints });
+}
+
+function notFoundMend(body: string, { at }: ErrorContext): string {
+  if (/model/i.test(body) && !/<html/i.test(body)) return NOT_FOUND_MODEL;
+  return at.endsWith('/tokenize') ? NOT_COUNTED : NOT_FOUND_PATH;
 }
 
 /** The error of a success that is a page or a text: the address is that of something else. */
@@ -83,7 +89,7 @@ export function connectionError(error: unknown, context: ErrorContext): AgentErr
     return modelUnreachable({
       at,
       reason,
-      mend: 'Correct the host, port or certificate of baseUrl; another try will not help.',
+      mend: `Correct the ${code === 'EPROTO' ? 'protocol (http: or https:)' : 'host, port or certificate'} of baseUrl; another try will not help.`,
       retryable: false,
     });
   }
@@ -106,5 +112,5 @@ function wordsOf(error: unknown): { readonly code: string | undefined; readonly 
     const { code: innerCode, text } = wordsOf(inner);
     return { code: innerCode ?? code, text: text || error.message };
   }
-  return { code, text: error.message };
+  return { code, text: error.message.trim() };
 }

@@ -90,6 +90,24 @@ const OWN_FIELDS: readonly string[] = [
   'n',
 ];
 
+const OPTION_NAMES: Readonly<Record<keyof VllmOptions, true>> = {
+  baseUrl: true,
+  model: true,
+  apiKey: true,
+  profile: true,
+  headers: true,
+  fetch: true,
+  timeouts: true,
+  retries: true,
+  chatTemplateKwargs: true,
+  extra: true,
+  stream: true,
+  contextWindow: true,
+  inputModalities: true,
+  clock: true,
+  random: true,
+};
+
 const SECRET_HEADER = /auth|key|token|secret|cookie/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a header may not have.
 const NOT_IN_HEADER = /[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/;
@@ -97,6 +115,7 @@ const NOT_IN_HEADER = /[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/;
 /** Checks everything and reports every problem at once, with `INPUT_INVALID`. */
 export function settingsOf(options: VllmOptions): Settings {
   const problems: Problem[] = [];
+  checkNames(options, problems);
   const url = urlOf(options.baseUrl, problems);
   checkHeaders(options, problems);
   checkNumbers(options, problems);
@@ -127,6 +146,18 @@ export function settingsOf(options: VllmOptions): Settings {
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
   };
+}
+
+/** A name with a slip, such as "apikey", would be left out without a word. */
+function checkNames(options: VllmOptions, problems: Problem[]): void {
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(OPTION_NAMES, name)) continue;
+    problems.push({
+      at: name,
+      seen: 'it is not an option.',
+      mend: `Remove it; the options are ${Object.keys(OPTION_NAMES).join(', ')}.`,
+    });
+  }
 }
 
 function urlOf(baseUrl: string, problems: Problem[]): URL | undefined {

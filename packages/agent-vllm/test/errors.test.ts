@@ -60,6 +60,15 @@ test('a host that does not exist is not tried again', async () => {
   expect(pauses).toEqual([]);
 });
 
+test('the wrong protocol is named in one line', async () => {
+  const message = 'write EPROTO 804C:error:0A00010B:SSL routines:wrong version number:\n';
+  const cause = Object.assign(new Error(message), { code: 'EPROTO' });
+  const fetch = (): Promise<never> => Promise.reject(new TypeError('fetch failed', { cause }));
+  const error = await failing({ fetch });
+  expect(error).toHaveProperty('message', expect.stringMatching(/wrong version number:$/));
+  expect(error).toHaveProperty('mend', expect.stringContaining('protocol (http: or https:)'));
+});
+
 test('a fetch may throw anything, and shows no key', async () => {
   const thrown = [
     new TypeError(`Headers.append: "Bearer ${KEY}" is an invalid header value`),

@@ -137,6 +137,15 @@ describe('countTokens', () => {
     expect(one.capabilities().contextWindow).toBe(512);
   });
 
+  test('a server without /tokenize is told apart by its profile, and the error says so', async () => {
+    server.reply(status(404, '<html><h1>404</h1></html>', { 'content-type': 'text/html' }));
+    const counting = model({ model: 'm' }).countTokens?.(request(), never);
+    await expect(counting).rejects.toMatchObject({
+      code: 'MODEL_NOT_FOUND',
+      mend: expect.stringContaining('profile'),
+    });
+  });
+
   test('is not there for servers that cannot count a request', () => {
     expect(model({ profile: 'ollama' }).countTokens).toBeUndefined();
   });

@@ -86,3 +86,11 @@ test('a profile may differ in some points', () => {
   });
   expect(profile).toMatchObject({ name: 'sglang', toolCallIds: 'nine-characters' });
 });
+
+test('a name that is no option is refused, and the options are named', () => {
+  const error = refused({ baseUrl, ...{ apikey: 'sk-1', modle: 'm' } });
+  expect(error.message).toContain('apikey: it is not an option.');
+  expect(error.message).toContain(
+    'modle: it is not an option. Remove it; the options are baseUrl,',
+  );
+});

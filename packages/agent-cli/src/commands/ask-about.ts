@@ -28,8 +28,9 @@ export async function askAbout(
       () => askUntilAnswered({ session, wait, signal: asking.signal }),
     );
   } catch (error) {
-    if (error === interrupted) return 'interrupted';
-    throw error;
+    if (error !== interrupted) throw error;
+    output.note('');
+    return 'interrupted';
   } finally {
     asking.release();
   }

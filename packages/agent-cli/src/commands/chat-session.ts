@@ -61,7 +61,9 @@ async function answerAll(session: ChatSession, waits: readonly Wait[]): Promise<
     }
     if (answer === undefined) {
       output.note(
-        output.style.faint(`Left for later: hexagent waits list --run ${wait.rootRunId}`),
+        output.style.faint(
+          `Left for later: hexagent waits list --run ${wait.rootRunId}\nUntil it is answered, this conversation takes no other message.`,
+        ),
       );
       return false;
     }

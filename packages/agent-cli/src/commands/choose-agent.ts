@@ -10,6 +10,11 @@ export function chooseAgent(
   const agents = app.runs.agents(caller);
   const [only] = agents;
   if (only !== undefined && agents.length === 1) return only.name;
+  if (only === undefined)
+    throw new UsageError(
+      'The configuration has no agents.',
+      'Make one with defineAgent and add it to `agents`.',
+    );
   throw new UsageError(
     `No agent was named, and there are ${agents.length}: ${namesOf(agents)}.`,
     `Name one: ${example}`,
@@ -17,5 +22,5 @@ export function chooseAgent(
 }
 
 function namesOf(agents: readonly AgentDescription[]): string {
-  return agents.map(({ name }) => name).join(', ') || 'none';
+  return agents.map(({ name }) => name).join(', ');
 }

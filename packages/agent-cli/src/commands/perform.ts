@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CliIo } from '../io/cli-io.ts';
 import { type Interrupts, listenForInterrupts, Stopped } from '../io/interrupts.ts';
-import { printError } from '../render/error-view.ts';
+import { printError, printOutputFailed } from '../render/error-view.ts';
 import { type Output, openOutput } from '../render/output.ts';
 import { UsageError } from '../usage-error.ts';
 import type { CommandHost, OpenedApp } from './host.ts';
@@ -68,6 +68,10 @@ async function performed<Options extends object>(
     onClosed: () => {
       if (!signal.aborted) interrupts.stop(EXIT.outputClosed);
     },
+    onFailed: (error) => {
+      printOutputFailed(output, error);
+      if (!signal.aborted) interrupts.stop(EXIT.error);
+    },
   });
   const opened: OpenedApp[] = [];
   const open: Task<Options>['open'] = async ({ start }) => {
@@ -97,6 +101,7 @@ async function performed<Options extends object>(
     code = fail(error);
   }
   output.progress();
+  await output.flushed({ signal });
   interrupts.release();
   output.release();
   return signal.aborted && signal.reason instanceof Stopped ? signal.reason.exitCode : code;

@@ -224,10 +224,10 @@ test('--no-start sets the plugins up and starts nothing', async () => {
   expect(line.configs[0]?.start).toBe(false);
 });
 
-test('no agents at all are named as none', async () => {
+test('that there are no agents at all is said so', async () => {
   const line = await commandLine(['run', 'Hello'], { app: { agents: [] } });
   expect(await line.done).toBe(2);
-  expect(line.stderr()).toContain('there are 0: none');
+  expect(line.stderr()).toContain('The configuration has no agents.');
 });
 
 test('an application that cannot be closed is an error', async () => {

@@ -37,6 +37,15 @@ export function printErrorRecord(output: Output, { code, message, mend }: ErrorR
   output.note(`${style.attention('Mend')}: ${output.safe(mend)}`);
 }
 
+/** What went to stdout is lost: that can only be said on stderr. */
+export function printOutputFailed(output: Output, { message }: Error): void {
+  printErrorRecord(output, {
+    code: 'INTERNAL_ERROR',
+    message: `The output cannot be written: ${message}`,
+    mend: 'Make room where it goes, or send it elsewhere. The run itself is not touched by this.',
+  });
+}
+
 function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.stack ?? error.message;

@@ -4,7 +4,7 @@ import { fakeIo } from '../../test/fake-io.ts';
 import { openOutput } from './output.ts';
 import { printTable } from './table.ts';
 
-const silent = { json: false, onClosed: () => undefined };
+const silent = { json: false, onClosed: () => undefined, onFailed: () => undefined };
 const { signal } = new AbortController();
 
 test('waits for a slow reader, and no longer than the command goes on', async () => {
@@ -34,6 +34,26 @@ test('a late error of stdout, after the command, is of no interest', () => {
   const { io } = fakeIo();
   openOutput(io, silent).release();
   expect(() => io.stdout.emit('error', new Error('gone'))).not.toThrow();
+});
+
+test('a note on a terminal begins on a line of its own', () => {
+  const { io, stdout } = fakeIo({ terminal: true, env: { NO_COLOR: '1' } });
+  const output = openOutput(io, silent);
+  output.write('half a line');
+  output.note('beside it');
+  output.note('and more');
+  expect(stdout()).toBe('half a line\n');
+});
+
+test('flushing ends with the command, also when stdout is stuck', async () => {
+  const stdout = new Writable({ highWaterMark: 1, write: () => undefined });
+  const output = openOutput({ ...fakeIo().io, stdout }, silent);
+  output.write('stuck');
+  await output.flushed({ signal: AbortSignal.abort(new Error('enough')) });
+  const stop = new AbortController();
+  const flushed = output.flushed(stop);
+  stop.abort(new Error('enough'));
+  await flushed;
 });
 
 type Row = readonly [string, string];

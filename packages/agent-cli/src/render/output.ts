@@ -23,6 +23,8 @@ export interface Output {
   write(text: string): void;
   /** A line of the result. */
   line(text?: string): void;
+  /** On a terminal: what comes next begins on a line of its own. */
+  endLine(): void;
   /** A line beside the result. */
   note(text: string): void;
   /** One JSON object on one line; nothing in the other modes. */
@@ -33,6 +35,8 @@ export interface Output {
   safe(text: string): string;
   /** Resolves when the reader of stdout has caught up. */
   drained(stop: { readonly signal: AbortSignal }): Promise<void>;
+  /** Resolves when everything is written, or cannot be: only then is every error of stdout known. */
+  flushed(stop?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
   /** Forgets the streams. */
   release(): void;
 }
@@ -44,6 +48,8 @@ export type OutputOptions = {
   readonly json: boolean;
   /** The reader of stdout has left. */
   readonly onClosed: () => void;
+  /** What was written to stdout is lost for another reason, such as a full disk. */
+  readonly onFailed: (error: Error) => void;
 };
 
 export function openOutput(io: OutputIo, options: OutputOptions): Output {
@@ -53,8 +59,9 @@ export function openOutput(io: OutputIo, options: OutputOptions): Output {
   const hasProgress = mode === 'terminal' && io.stderr.isTTY === true && io.env['TERM'] !== 'dumb';
   let progressShown = false;
   let isFull = false;
+  let isLineOpen = false;
 
-  const release = watchForClose(io, options.onClosed);
+  const release = watchStreams(io, options);
   const clearProgress = (): void => {
     if (!progressShown) return;
     progressShown = false;
@@ -64,6 +71,10 @@ export function openOutput(io: OutputIo, options: OutputOptions): Output {
     if (mode === 'json') return;
     clearProgress();
     isFull = !io.stdout.write(text);
+    if (text !== '') isLineOpen = !text.endsWith('\n');
+  };
+  const endLine = (): void => {
+    if (mode === 'terminal' && isLineOpen) write('\n');
   };
 
   return {
@@ -72,9 +83,11 @@ export function openOutput(io: OutputIo, options: OutputOptions): Output {
     columns,
     write,
     line: (text = '') => write(`${text}\n`),
+    endLine,
     note: (text) => {
       if (mode === 'json') return;
       clearProgress();
+      endLine();
       io.stderr.write(`${text}\n`);
     },
     record: (type, value) => {
@@ -92,6 +105,16 @@ export function openOutput(io: OutputIo, options: OutputOptions): Output {
       if (!isFull || !io.stdout.writableNeedDrain) return;
       await once(io.stdout, 'drain', { signal });
     },
+    flushed: ({ signal } = {}) =>
+      new Promise((resolve) => {
+        if (signal?.aborted === true) return resolve();
+        const done = (): void => {
+          signal?.removeEventListener('abort', done);
+          resolve();
+        };
+        signal?.addEventListener('abort', done);
+        io.stdout.write('', done);
+      }),
     release,
   };
 }
@@ -105,11 +128,14 @@ function hasColours(env: CliIo['env']): boolean {
   return (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }
 
-/** A closed pipe arrives as an event; without a listener it would be a crash with a stack. */
-function watchForClose({ stdout, stderr }: OutputIo, onClosed: () => void): () => void {
+/** A closed pipe or a full disk arrives as an event; without a listener it would be a crash with a stack. */
+function watchStreams(
+  { stdout, stderr }: OutputIo,
+  { onClosed, onFailed }: OutputOptions,
+): () => void {
   const closed = (error: NodeJS.ErrnoException): void => {
     if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') onClosed();
-    else throw error;
+    else onFailed(error);
   };
   const ignored = (): void => undefined;
   stdout.on('error', closed);

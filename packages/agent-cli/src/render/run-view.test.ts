@@ -28,7 +28,7 @@ function shown(
   }: FakeIoOptions & { json?: boolean; result?: Partial<RunResult<unknown>> } = {},
 ): { readonly stdout: string; readonly stderr: string } {
   const { io, stdout, stderr } = fakeIo(options);
-  const output = openOutput(io, { json, onClosed: () => undefined });
+  const output = openOutput(io, { json, onClosed: () => undefined, onFailed: () => undefined });
   const view = runView(output);
   for (const event of events) view.accept(envelope(event));
   view.finish(resultOf({ kind: 'completed', ...result } as never));
@@ -108,7 +108,9 @@ test('events of a call whose start was not seen are left out', () => {
 
 test('the text of a teammate is not the answer', () => {
   const { io, stdout } = fakeIo();
-  const view = runView(openOutput(io, { json: false, onClosed: () => undefined }));
+  const view = runView(
+    openOutput(io, { json: false, onClosed: () => undefined, onFailed: () => undefined }),
+  );
   view.accept({ ...envelope(delta('Inner')), runId: 'r1.1.0' as RunId });
   view.finish(resultOf({ kind: 'completed' }));
   expect(stdout()).toBe('');

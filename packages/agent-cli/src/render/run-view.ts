@@ -32,25 +32,18 @@ function recordView(output: Output): RunView {
 function terminalView(output: Output, options: RunViewOptions): RunView {
   const shown = new Set<string>();
   let messageId: string | undefined;
-  let atLineStart = true;
-  const endLine = (): void => {
-    if (!atLineStart) output.line();
-    atLineStart = true;
-  };
-  const notes = noteView(output, { ...options, endLine });
+  const notes = noteView(output, options);
   return {
     accept: (envelope) => {
       const { event } = envelope;
       if (event.type === 'message-delta' && isOfRoot(envelope)) {
-        if (messageId !== event.messageId) endLine();
+        if (messageId !== event.messageId) output.endLine();
         messageId = event.messageId;
         if (envelope.stepId !== undefined) shown.add(envelope.stepId);
         output.write(output.safe(event.delta));
-        if (event.delta !== '') atLineStart = event.delta.endsWith('\n');
         return;
       }
       if (event.type === 'rewound' && event.steps.some((step) => shown.has(step))) {
-        endLine();
         for (const step of event.steps) shown.delete(step);
         output.note(output.style.attention(`↺ The answer starts again (${event.reason}).`));
         return;
@@ -60,9 +53,8 @@ function terminalView(output: Output, options: RunViewOptions): RunView {
     finish: (result) => {
       if (messageId === undefined && result.text !== '') {
         output.write(output.safe(result.text));
-        atLineStart = result.text.endsWith('\n');
       }
-      endLine();
+      output.endLine();
       notes.finish(result);
     },
   };
@@ -79,7 +71,7 @@ function pipeView(output: Output, options: RunViewOptions): RunView {
     output.write(text.endsWith('\n') ? text : `${text}\n`);
     wroteAny = true;
   };
-  const notes = noteView(output, { ...options, endLine: () => undefined });
+  const notes = noteView(output, options);
   return {
     accept: (envelope) => {
       const { event } = envelope;
@@ -105,17 +97,10 @@ function isOfRoot({ runId, rootRunId }: Envelope): boolean {
 }
 
 /** What goes beside the answer: tools, progress, and the end when it is not simply an answer. */
-function noteView(
-  output: Output,
-  { endLine, announcesPause = true }: RunViewOptions & { readonly endLine: () => void },
-): RunView {
-  const { style } = output;
+function noteView(output: Output, { announcesPause = true }: RunViewOptions): RunView {
+  const { style, note } = output;
   const calls = new Map<string, { readonly toolName: string; input: string }>();
   const width = Math.max(20, output.columns - 4);
-  const note = (text: string): void => {
-    endLine();
-    output.note(text);
-  };
   return {
     accept: ({ event }) => {
       if (event.type === 'step-started') {

@@ -11,7 +11,11 @@ import { printQuestion, printWaitSummary, waitSubject } from './wait-view.ts';
 const terminal = { terminal: true, env: { NO_COLOR: '1' } };
 
 async function asked(wait: Wait, cwd = '/nowhere'): Promise<readonly string[]> {
-  const output = openOutput(fakeIo(terminal).io, { json: false, onClosed: () => undefined });
+  const output = openOutput(fakeIo(terminal).io, {
+    json: false,
+    onClosed: () => undefined,
+    onFailed: () => undefined,
+  });
   const lines: string[] = [];
   await printQuestion(output, wait, { cwd, print: (line) => lines.push(line) });
   return lines;
@@ -122,7 +126,23 @@ test.each<[Wait['kind'], Wait['prompt'], string, string]>([
     const wait = approval({ kind, prompt });
     expect(waitSubject(wait)).toBe(subject);
     const { io, stderr } = fakeIo();
-    printWaitSummary(openOutput(io, { json: false, onClosed: () => undefined }), wait);
+    printWaitSummary(
+      openOutput(io, { json: false, onClosed: () => undefined, onFailed: () => undefined }),
+      wait,
+    );
     expect(stderr()).toContain(`hexagent waits ${command} r1.1.0.w1`);
   },
 );
+
+test('the summary of a question fits on a line of the terminal', () => {
+  const { io, stderr } = fakeIo({ ...terminal, columns: 60 });
+  const output = openOutput(io, {
+    json: false,
+    onClosed: () => undefined,
+    onFailed: () => undefined,
+  });
+  printWaitSummary(output, input({ command: 'x'.repeat(200) }));
+  const [first] = stderr().split('\n');
+  expect(first).toMatch(/^\? approval: shell\.command .*…$/);
+  expect(first?.length).toBeLessThanOrEqual(60);
+});

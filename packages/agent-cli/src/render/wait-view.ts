@@ -16,7 +16,7 @@ export function waitSubject(wait: Wait): string {
 /** A pending wait beside a paused run, with the command that answers it. */
 export function printWaitSummary(output: Output, wait: Wait): void {
   const { style } = output;
-  const subject = oneLine(waitSubject(wait), output.columns - 4);
+  const subject = oneLine(waitSubject(wait), output.columns - wait.kind.length - 5);
   output.note(`${style.attention('?')} ${wait.kind}: ${subject}`);
   output.note(style.faint(`  hexagent waits ${answerExample(wait)}`));
 }
