@@ -21,6 +21,7 @@ export async function main(
   { io = processIo(), bootstrap }: MainOptions = {},
 ): Promise<ExitCode> {
   let code: ExitCode = EXIT.completed;
+  let failure: Error | undefined;
   const finish = (finished: ExitCode): void => {
     code = finished;
   };
@@ -29,9 +30,7 @@ export async function main(
     json: argv.includes('--json'),
     onClosed: () => finish(EXIT.outputClosed),
     onFailed: (error) => {
-      // A command says it itself.
-      if (code === EXIT.completed) printOutputFailed(output, error);
-      finish(EXIT.error);
+      failure = error;
     },
   });
   try {
@@ -41,6 +40,10 @@ export async function main(
     if (!(error instanceof CommanderError && error.exitCode === 0))
       finish(refuse(output, { argv, error }));
     await output.flushed();
+    if (failure !== undefined) {
+      printOutputFailed(io, failure);
+      finish(EXIT.error);
+    }
   } finally {
     output.release();
   }

@@ -69,7 +69,7 @@ async function performed<Options extends object>(
       if (!signal.aborted) interrupts.stop(EXIT.outputClosed);
     },
     onFailed: (error) => {
-      printOutputFailed(output, error);
+      printOutputFailed(io, error);
       if (!signal.aborted) interrupts.stop(EXIT.error);
     },
   });

@@ -1,4 +1,5 @@
 import { AgentError, type ErrorRecord } from '@hexagent/agent-core';
+import type { CliIo } from '../io/cli-io.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Output } from './output.ts';
 
@@ -37,13 +38,11 @@ export function printErrorRecord(output: Output, { code, message, mend }: ErrorR
   output.note(`${style.attention('Mend')}: ${output.safe(mend)}`);
 }
 
-/** What went to stdout is lost: that can only be said on stderr. */
-export function printOutputFailed(output: Output, { message }: Error): void {
-  printErrorRecord(output, {
-    code: 'INTERNAL_ERROR',
-    message: `The output cannot be written: ${message}`,
-    mend: 'Make room where it goes, or send it elsewhere. The run itself is not touched by this.',
-  });
+/** What went to stdout is lost: that can only be said on stderr, with `--json` too. */
+export function printOutputFailed({ stderr }: Pick<CliIo, 'stderr'>, { message }: Error): void {
+  stderr.write(
+    `INTERNAL_ERROR: The output cannot be written: ${message}\nMend: Make room where it goes, or send it elsewhere. The run itself is not touched by this.\n`,
+  );
 }
 
 function stackOf(error: unknown): string {

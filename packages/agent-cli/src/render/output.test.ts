@@ -76,6 +76,13 @@ test('the widest flexible column gives way, and no line is longer than the termi
   expect(second).toBe('also short  y z next');
 });
 
+test('several flexible columns share what is missing', () => {
+  const { io, stdout } = fakeIo({ terminal: true, columns: 40, env: { NO_COLOR: '1' } });
+  const rows: readonly Row[] = [['a'.repeat(30), 'b'.repeat(30)]];
+  printTable(openOutput(io, silent), rows, { columns, empty: 'None.' });
+  expect(stdout().split('\n')[1]).toBe(`${'a'.repeat(18)}…  ${'b'.repeat(18)}…`);
+});
+
 test('a program gets whole cells', () => {
   const { io, stdout } = fakeIo({ columns: 40 });
   printTable(openOutput(io, silent), [['a', 'x'.repeat(90)]], { columns, empty: 'None.' });

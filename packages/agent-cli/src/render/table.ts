@@ -4,11 +4,13 @@ import { oneLine } from './printable.ts';
 export type Column<Row> = {
   readonly title: string;
   readonly value: (row: Row) => string;
-  /** The widest column that is flexible gives way when the line is longer than the terminal. */
+  /** The widest of the flexible columns gives way while the line is longer than the terminal. */
   readonly flexible?: boolean;
 };
 
 const GAP = '  ';
+/** A flexible column keeps as many characters. */
+const NARROWEST = 8;
 
 /** Rows for a person: a table with a heading. For a program: one line a row, tabs between, nothing cut. */
 export function printTable<Row>(
@@ -47,14 +49,15 @@ function widthsOf<Row>(
   const widths = columns.map(({ title }, index) =>
     Math.max(title.length, ...cells.map((line) => oneLine(line[index] ?? '', Infinity).length)),
   );
-  const excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - available;
-  if (excess <= 0) return widths;
-  const widest = columns.reduce(
-    (best, { flexible }, index) =>
-      flexible === true && (best === -1 || (widths[index] ?? 0) > (widths[best] ?? 0))
-        ? index
-        : best,
-    -1,
-  );
-  return widths.map((width, index) => (index === widest ? Math.max(8, width - excess) : width));
+  let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - available;
+  for (; excess > 0; excess -= 1) {
+    const widest = columns.reduce(
+      (best, { flexible }, index) =>
+        flexible === true && (widths[index] ?? 0) > (widths[best] ?? NARROWEST) ? index : best,
+      -1,
+    );
+    if (widest === -1) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
 }
