@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -84,8 +84,12 @@ describe('the packed packages', () => {
       const files = output.trim().split('\n');
       expect(files, name).toContain('package/LICENSE');
       expect(files, name).toContain('package/README.md');
-      expect(files, name).toContain('package/dist/index.js');
-      expect(files, name).toContain('package/dist/index.d.ts');
+      const { publishConfig } = JSON.parse(
+        readFileSync(join(WORKSPACE, 'packages', name, 'package.json'), 'utf8'),
+      );
+      for (const entry of Object.values<string>(publishConfig.exports['.'])) {
+        expect(files, name).toContain(join('package', entry));
+      }
       expect(files, name).toContain('package/src/index.ts');
       expect(
         files.filter((file) => /\.test(-d)?\.|tsbuildinfo|\.tgz$/.test(file)),
