@@ -10,7 +10,7 @@ export type Column<Row> = {
 
 const GAP = '  ';
 /** A flexible column keeps as many characters. */
-const NARROWEST = 8;
+const NARROWEST = 6;
 
 /** Rows for a person: a table with a heading. For a program: one line a row, tabs between, nothing cut. */
 export function printTable<Row>(
