@@ -25,6 +25,8 @@ export class OwnedRuns {
   /** How long a lease holds; an owner that is silent for so long may be replaced. */
   readonly leaseMs: number;
   readonly #setup: RunSetup;
+  /** Runs in other hands that this process asks for again. */
+  readonly wanted: Set<RunId> = new Set();
   readonly #runs = new Map<RunId, ActiveRun>();
   readonly #working = new Map<RunId, Promise<unknown>>();
   #beating: AbortController | undefined;

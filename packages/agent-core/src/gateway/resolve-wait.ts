@@ -51,7 +51,7 @@ export async function resolveWait(
     },
     { signal: caller.signal },
   );
-  const woken = { run: head.run, signal: caller.signal };
+  const woken = { run: head.run, store: head.store, signal: caller.signal };
   switch (result.kind) {
     case 'resolved':
       return wake(parts, woken);

@@ -3,7 +3,8 @@ import type { JsonObject } from '../base/json.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import type { SignalKind } from '../vocabulary/signal.ts';
 import type { RunState } from '../vocabulary/state.ts';
-import { claimAndDrive, type GatewayParts } from './drive.ts';
+import type { GatewayParts } from './drive.ts';
+import { takeOver } from './take-over.ts';
 
 export type Addressed = {
   readonly store: DurableStore;
@@ -20,14 +21,14 @@ export async function append(
 ): Promise<void> {
   const answer = await store.inbox.append(run.rootRunId, given, { signal });
   if (answer === 'terminal') throw runEnded(run.rootRunId);
-  await wake(parts, { run, signal });
+  await wake(parts, { run, store, signal });
 }
 
 /** Whoever owns the run reads its inbox; if nobody does, this process takes it up, when it has the agent. */
 export async function wake(
   parts: GatewayParts,
-  { run, signal }: { readonly run: RunState; readonly signal: AbortSignal },
+  { run, store, signal }: Addressed,
 ): Promise<void> {
   if (parts.owned.raise(run.rootRunId) || !parts.agents.has(run.agent)) return;
-  await claimAndDrive(parts, run.rootRunId, signal);
+  await takeOver(parts, { root: run.rootRunId, store, signal });
 }

@@ -456,3 +456,22 @@ test('a run that cannot be read keeps no other from being recovered, and is told
   hold.open();
   await Promise.all([owner.close(), other.close()]);
 });
+
+test('who joins a run whose owner has died takes it over when the lease is over', async () => {
+  const { store, clock } = storeWithClock();
+  const hold = gate();
+  const owner = await appOf(writer, [{ text: 'Mine.', until: hold.promise }], { store });
+  const other = await appOf(writer, [{ text: 'Theirs.' }], { store, provide: withClock(clock) });
+  const run = await owner.start(writer, 'x', { principal: alice.principal });
+  const joined = await other.runs.resume(run.runId, alice);
+  const again = await other.runs.resume(run.runId, alice);
+  const { result } = joined;
+  await settled();
+  await clock.advance(1_000);
+  expect(await other.runs.get(run.runId, alice)).toMatchObject({ status: 'created' });
+  await clock.advance(LEASE_OVER);
+  expect(await result).toMatchObject({ kind: 'completed', output: 'Theirs.' });
+  expect(await again.result).toMatchObject({ kind: 'completed', output: 'Theirs.' });
+  hold.open();
+  await Promise.all([owner.close(), other.close()]);
+});
