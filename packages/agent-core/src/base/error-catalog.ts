@@ -44,14 +44,14 @@ export function inputInvalid(subject: string, problems: readonly Problem[]): Age
 export function toolUnknown(name: string, known: readonly string[]): AgentError {
   return new AgentError('TOOL_UNKNOWN', {
     message: `The model called "${name}", which this agent does not have.`,
-    mend: `Add it to defineAgent({ tools }) or correct the prompt. Known tools: ${known.join(', ') || 'none'}.`,
+    mend: `Known tools: ${known.join(', ') || 'none'}. A new one is added with defineAgent({ tools }).`,
   });
 }
 
 /** What was sent to a tool does not fit its input. The tool did not run. */
 export function toolInputInvalid(name: string, problems: readonly string[]): AgentError {
   return new AgentError('TOOL_INPUT_INVALID', {
-    message: `The input of "${name}" does not fit: ${problems.join('; ')}.`,
+    message: `The input of "${name}" does not fit: ${problems.map((problem) => problem.replace(/\.$/, '')).join('; ')}.`,
     mend: 'Correct each of these and call the tool again; it did not run.',
   });
 }
@@ -372,7 +372,10 @@ export function waitAlreadyResolved(
   wait: { readonly status: string; readonly decision?: string },
 ): AgentError {
   return new AgentError('WAIT_ALREADY_RESOLVED', {
-    message: `The wait "${waitId}" is ${wait.status}${wait.decision === undefined ? '' : `, by "${wait.decision}"`}: the first answer wins.`,
+    message:
+      wait.decision === undefined
+        ? `The wait "${waitId}" takes no answer any more: it is ${wait.status}.`
+        : `The wait "${waitId}" was already answered with "${wait.decision}": the first answer wins.`,
     mend: 'Nothing was changed. Look at the run to see what it goes on with.',
   });
 }

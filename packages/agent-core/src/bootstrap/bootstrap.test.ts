@@ -492,3 +492,9 @@ test('a durable agent takes a secret only where it can be sealed', async () => {
   const stateless = defineAgent({ name: 'a', tools: [tool('login', { input })] });
   await (await started({ plugins: [model()], agents: [stateless] })).close();
 });
+
+test('refuses a field that a config does not have', async () => {
+  await expect(
+    bootstrap({ plugins: [], agents: [], agent: [] } as Parameters<typeof bootstrap>[0]),
+  ).rejects.toThrow('agent: is not a field of the config.');
+});

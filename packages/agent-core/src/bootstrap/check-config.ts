@@ -19,12 +19,29 @@ export function configProblems(config: unknown): readonly Problem[] {
     ];
   const { plugins, provide = [], agents, leaseMs } = config as Readonly<Record<string, unknown>>;
   return [
+    ...unknownKeys(config),
     ...eachOf(plugins, { at: 'plugins', of: pluginProblems }),
     ...(Array.isArray(plugins) ? repeated(plugins) : []),
     ...eachOf(provide, { at: 'provide', of: bindingProblems }),
     ...eachOf(agents, { at: 'agents', of: agentProblems }),
     ...leaseProblems(leaseMs),
   ];
+}
+
+const KEYS = ['plugins', 'provide', 'agents', 'start', 'leaseMs'];
+
+function unknownKeys(config: object): readonly Problem[] {
+  return Object.keys(config).flatMap((key) =>
+    KEYS.includes(key)
+      ? []
+      : [
+          {
+            at: key,
+            seen: 'is not a field of the config.',
+            mend: `Known fields: ${KEYS.join(', ')}.`,
+          },
+        ],
+  );
 }
 
 function eachOf(

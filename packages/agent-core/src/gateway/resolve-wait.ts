@@ -123,10 +123,10 @@ function checkEdit(
   const bound = agents.get(agent)?.catalogue.get(name)?.definition.bindInput(input);
   if (bound === undefined || bound.ok) return;
   throw inputInvalid(
-    `The edited arguments for "${name}"`,
+    `The edit of the arguments for "${name}"`,
     bound.problems.map((problem) => ({
       at: 'input',
-      seen: problem,
+      seen: `${problem}.`,
       mend: 'Correct the arguments.',
     })),
   );

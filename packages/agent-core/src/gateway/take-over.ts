@@ -12,14 +12,21 @@ const LOOK_MS = 1_000;
  */
 export async function takeOver(
   parts: GatewayParts,
-  { root, store, signal }: { readonly root: RunId; readonly store: DurableStore; readonly signal: AbortSignal },
+  {
+    root,
+    store,
+    signal,
+  }: { readonly root: RunId; readonly store: DurableStore; readonly signal: AbortSignal },
 ): Promise<Driven | undefined> {
   const driven = await claimAndDrive(parts, root, signal);
   if (driven === undefined) lookLater(parts, { root, store });
   return driven;
 }
 
-function lookLater(parts: GatewayParts, run: { readonly root: RunId; readonly store: DurableStore }): void {
+function lookLater(
+  parts: GatewayParts,
+  run: { readonly root: RunId; readonly store: DurableStore },
+): void {
   const { wanted } = parts.owned;
   if (wanted.has(run.root)) return;
   wanted.add(run.root);

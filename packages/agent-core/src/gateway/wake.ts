@@ -25,10 +25,7 @@ export async function append(
 }
 
 /** Whoever owns the run reads its inbox; if nobody does, this process takes it up, when it has the agent. */
-export async function wake(
-  parts: GatewayParts,
-  { run, store, signal }: Addressed,
-): Promise<void> {
+export async function wake(parts: GatewayParts, { run, store, signal }: Addressed): Promise<void> {
   if (parts.owned.raise(run.rootRunId) || !parts.agents.has(run.agent)) return;
   await takeOver(parts, { root: run.rootRunId, store, signal });
 }

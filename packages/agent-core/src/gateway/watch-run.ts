@@ -89,7 +89,11 @@ function endsStream({ event }: Envelope): boolean {
 }
 
 /** Nothing follows: the run is gone, has ended, or waits and nothing has arrived that wakes it. */
-export async function isOver(store: DurableStore, runId: RunId, signal: AbortSignal): Promise<boolean> {
+export async function isOver(
+  store: DurableStore,
+  runId: RunId,
+  signal: AbortSignal,
+): Promise<boolean> {
   const head = await store.records.head(runId, { signal });
   if (head === undefined || isTerminal(head.run.status)) return true;
   if (!isAtRest(head.run.status)) return false;

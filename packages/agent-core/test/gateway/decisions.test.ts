@@ -113,7 +113,7 @@ test('the first answer wins; a second one is told which it was', async () => {
   const late = await errorOf(app.runs.resolve(wait.id, { decision: 'reject' }, alice));
   expect([late.code, late.message]).toEqual([
     'WAIT_ALREADY_RESOLVED',
-    expect.stringContaining('by "approve": the first answer wins.'),
+    expect.stringContaining('answered with "approve": the first answer wins.'),
   ]);
   await (await app.runs.resume(run.runId, alice)).result;
   expect(resultsIn(app)).toEqual([{ outcome: 'ok', text: 'wrote a.txt' }]);
