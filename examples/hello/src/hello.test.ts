@@ -3,8 +3,10 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 /** Imports a script once more, and answers what it writes. */
 async function outputOf(script: () => Promise<unknown>): Promise<string> {
   let output = '';
-  const collect = (text: string | Uint8Array): boolean => {
+  const collect = (text: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
     output += text;
+    const written = rest.at(-1);
+    if (typeof written === 'function') written();
     return true;
   };
   for (const stream of [process.stdout, process.stderr]) {
