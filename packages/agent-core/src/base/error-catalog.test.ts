@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { AgentError } from './error.ts';
+import * as catalog from './error-catalog.ts';
+import { ERROR_CODES } from './error-codes.ts';
+
+const problem = { at: 'here', seen: 'is wrong.', mend: 'Put it right.' };
+
+test.each([
+  ['hostListenFailed', catalog.hostListenFailed('127.0.0.1:80', new Error('it is taken'))],
+  ['hostListenFailed, of something else', catalog.hostListenFailed('127.0.0.1:80', 'it is taken')],
+  ['hostClosing', catalog.hostClosing()],
+  ['httpBodyTooLarge', catalog.httpBodyTooLarge(10)],
+  ['httpOriginRefused', catalog.httpOriginRefused('origin', 'https://example.com')],
+  ['httpRequestInvalid', catalog.httpRequestInvalid('It is no JSON.', 'Send JSON.')],
+  ['httpRouteUnknown', catalog.httpRouteUnknown('GET', '/nowhere')],
+  ['internalError', catalog.internalError(new Error('inside'))],
+  ['principalRequired', catalog.principalRequired('nobody')],
+  ['configNotFound', catalog.configNotFound(['hexagent.config.ts'], 'Write one.')],
+  ['configInvalid', catalog.configInvalid('a.ts', { seen: 'is empty.', mend: 'Fill it.' })],
+  ['inputInvalid', catalog.inputInvalid('The input', [problem, problem])],
+  ['sealerMissing', catalog.sealerMissing('r1.m1')],
+])('%s has a code of the list, what was seen and the mend', (_name, error) => {
+  expect(AgentError.is(error)).toBe(true);
+  expect(ERROR_CODES).toContain(error.code);
+  expect(error.message).toMatch(/\S/);
+  expect(error.mend).toMatch(/\S/);
+});
+
+test('an internal error tells nothing of its inside', () => {
+  const error = catalog.internalError(new Error('the password is x'));
+  expect(JSON.stringify(error.toRecord())).not.toContain('password');
+});
