@@ -4,6 +4,12 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { going, temporaryFolder } from '../../test/temporary-folder.ts';
 import { localShell } from './local-shell.ts';
 
+if (process.platform === 'win32') {
+  console.log(
+    'Windows has no process groups and no POSIX programs: three tests of the shell are skipped here.',
+  );
+}
+
 const node = process.execPath;
 const script = (text: string): { command: string; args: string[] } => ({
   command: node,
