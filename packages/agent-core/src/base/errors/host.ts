@@ -1,0 +1,75 @@
+import { AgentError } from '../error.ts';
+
+/** The command line looked for a composition and found none. */
+export function configNotFound(looked: readonly string[], mend: string): AgentError {
+  return new AgentError('CONFIG_NOT_FOUND', {
+    message: `There is no Hexagent configuration. Looked for: ${looked.join(', ')}.`,
+    mend,
+  });
+}
+
+/** A configuration file is there, but it cannot be read as one. */
+export function configInvalid(
+  path: string,
+  detail: { readonly seen: string; readonly mend: string; readonly cause?: unknown },
+): AgentError {
+  return new AgentError('CONFIG_INVALID', {
+    message: `${path}: ${detail.seen}`,
+    mend: detail.mend,
+    cause: detail.cause,
+  });
+}
+
+/** A body that is not what its route reads: not JSON, or of another media type. */
+export function httpRequestInvalid(seen: string, mend: string): AgentError {
+  return new AgentError('HTTP_REQUEST_INVALID', { message: seen, mend });
+}
+
+export function httpRouteUnknown(method: string, path: string): AgentError {
+  return new AgentError('HTTP_ROUTE_UNKNOWN', {
+    message: `Nothing is served at ${method} ${path}.`,
+    mend: 'Check path and method against the table of routes in the README of the host.',
+  });
+}
+
+/** A host without `authenticate` answers this machine only: other names and web pages of other origins are refused. */
+export function httpOriginRefused(header: string, seen: string): AgentError {
+  return new AgentError('HTTP_ORIGIN_REFUSED', {
+    message: `The header "${header}: ${seen}" does not name this machine, and the host has no \`authenticate\`.`,
+    mend: 'Call it as localhost or 127.0.0.1, or give the host an `authenticate` function.',
+  });
+}
+
+export function httpBodyTooLarge(limit: number): AgentError {
+  return new AgentError('HTTP_BODY_TOO_LARGE', {
+    message: `The body of this request is larger than ${limit} bytes.`,
+    mend: 'Send less, or raise `limits.bodyBytes` of the host.',
+  });
+}
+
+export function hostListenFailed(address: string, cause: unknown): AgentError {
+  const seen = cause instanceof Error ? cause.message : String(cause);
+  return new AgentError('HOST_LISTEN_FAILED', {
+    message: `The HTTP host cannot listen on ${address}: ${seen}`,
+    mend: 'Choose another port (0 takes a free one) or host, or stop what holds this one.',
+    cause,
+  });
+}
+
+export function hostClosing(): AgentError {
+  return new AgentError('HOST_CLOSING', {
+    message: 'This host is closing and takes no new requests.',
+    mend: 'Send the request again; an event stream goes on from its last id.',
+    retryable: true,
+    retryAfterMs: 1_000,
+  });
+}
+
+/** What a caller is told of a bug: nothing of its inside. The cause is for the log. */
+export function internalError(cause: unknown): AgentError {
+  return new AgentError('INTERNAL_ERROR', {
+    message: 'Something went wrong inside the server.',
+    mend: 'Try again; if it stays, give the time of this request to whoever runs the server.',
+    cause,
+  });
+}

@@ -1,0 +1,137 @@
+import { AgentError } from '../error.ts';
+import { counted, listed, type Problem } from './problem.ts';
+
+/** A caller's input does not fit. All problems at once. */
+export function inputInvalid(subject: string, problems: readonly Problem[]): AgentError {
+  return new AgentError('INPUT_INVALID', {
+    message: `${subject} has ${counted(problems)}:\n${listed(problems)}`,
+    mend: 'Correct each line above and send it again; nothing was changed.',
+  });
+}
+
+export function agentUnknown(name: string, known: readonly string[]): AgentError {
+  return new AgentError('AGENT_UNKNOWN', {
+    message: `There is no agent "${name}".`,
+    mend: `Known agents: ${known.join(', ') || 'none'}. Add it to bootstrap({ agents }).`,
+  });
+}
+
+/** The same answer for a run that is not there and for one that is somebody else's. */
+export function runNotFound(runId: string): AgentError {
+  return new AgentError('RUN_NOT_FOUND', {
+    message: `There is no run "${runId}" for this caller.`,
+    mend: 'Check the id, and that the caller is the owner of the run. Run ids are made by the server.',
+  });
+}
+
+/** The same answer for a wait that is not there and for one that is somebody else's. */
+export function waitNotFound(waitId: string): AgentError {
+  return new AgentError('WAIT_NOT_FOUND', {
+    message: `There is no wait "${waitId}" for this caller.`,
+    mend: 'List the open waits; an answered wait keeps its id and its answer.',
+  });
+}
+
+export function waitAlreadyResolved(
+  waitId: string,
+  wait: { readonly status: string; readonly decision?: string },
+): AgentError {
+  return new AgentError('WAIT_ALREADY_RESOLVED', {
+    message:
+      wait.decision === undefined
+        ? `The wait "${waitId}" takes no answer any more: it is ${wait.status}.`
+        : `The wait "${waitId}" was already answered with "${wait.decision}": the first answer wins.`,
+    mend: 'Nothing was changed. Look at the run to see what it goes on with.',
+  });
+}
+
+export function waitExpired(waitId: string): AgentError {
+  return new AgentError('WAIT_EXPIRED', {
+    message: `The wait "${waitId}" has expired.`,
+    mend: 'Nothing was changed. List the waits of the run: the question may have been opened again.',
+  });
+}
+
+export function waitDigestMismatch(waitId: string): AgentError {
+  return new AgentError('WAIT_DIGEST_MISMATCH', {
+    message: `The answer to "${waitId}" was given for other arguments than the ones that wait.`,
+    mend: 'Show the wait again and answer what it asks now. Nothing was changed.',
+  });
+}
+
+export function waitDecisionNotAllowed(
+  waitId: string,
+  decision: string,
+  allowed: readonly string[],
+): AgentError {
+  return new AgentError('WAIT_DECISION_NOT_ALLOWED', {
+    message: `"${decision}" is no answer to "${waitId}".`,
+    mend: `Allowed: ${allowed.join(', ')}. Nothing was changed.`,
+  });
+}
+
+export function signalNotAccepted(
+  agent: string,
+  kind: string,
+  accepts: readonly string[],
+): AgentError {
+  return new AgentError('SIGNAL_NOT_ACCEPTED', {
+    message: `"${agent}" does not accept "${kind}".`,
+    mend: `It accepts: ${accepts.join(', ') || 'none'}. Add the kind to defineAgent({ accepts }).`,
+  });
+}
+
+export function runEnded(runId: string): AgentError {
+  return new AgentError('RUN_ENDED', {
+    message: `The run "${runId}" has ended.`,
+    mend: 'Start a new run with the same conversation id. A terminal run is never revived.',
+  });
+}
+
+export function runNotDurable(subject: string, what: string): AgentError {
+  return new AgentError('RUN_NOT_DURABLE', {
+    message: `${subject} is stateless: it has no ${what}.`,
+    mend: 'Say recovery: "action-boundary" on the agent and add a durable store.',
+  });
+}
+
+export function conversationBusy(conversationId: string, runId: string): AgentError {
+  return new AgentError('CONVERSATION_BUSY', {
+    message: `The conversation "${conversationId}" has an open run: "${runId}".`,
+    mend: 'Wait for it, send it a signal, or cancel it; then start again.',
+  });
+}
+
+/** Also for a conversation of somebody else. */
+export function conversationNotFound(conversationId: string): AgentError {
+  return new AgentError('CONVERSATION_NOT_FOUND', {
+    message: `There is no conversation "${conversationId}" for this caller.`,
+    mend: 'Use another id, or leave it out: a new conversation is then opened.',
+  });
+}
+
+/** No principal could be made out of the request: fail closed. */
+export function principalRequired(reason: string): AgentError {
+  return new AgentError('PRINCIPAL_REQUIRED', {
+    message: `The caller of this request cannot be told: ${reason}.`,
+    mend: 'Send the credentials that `authenticate` of the host expects.',
+  });
+}
+
+export function cursorInvalid(after: unknown): AgentError {
+  return new AgentError('CURSOR_INVALID', {
+    message: `The cursor ${JSON.stringify(after)} is not a number of an event.`,
+    mend: 'Quote the seq of the last event that was seen, or 0.',
+  });
+}
+
+/** What a cursor quotes is no longer kept: its reader takes a snapshot and goes on from there. */
+export function eventsPruned(
+  after: number,
+  kept: { readonly prunedThrough: number; readonly lastSeq: number },
+): AgentError {
+  return new AgentError('EVENTS_PRUNED', {
+    message: `The events up to ${kept.prunedThrough} are no longer kept, and the cursor is ${after}.`,
+    mend: `Read the run as it is now, and watch it from ${kept.lastSeq}.`,
+  });
+}
