@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linked, untilAborted } from './abort.ts';
+import { linked, onAbort, untilAborted } from './abort.ts';
 
 /** A signal that counts who listens. */
 function watched() {
@@ -66,4 +66,52 @@ test('rejects with the reason when the signal comes first', async () => {
   controller.abort('stop');
   await expect(waiting).rejects.toBe('stop');
   await expect(untilAborted(Promise.resolve(1), signal)).rejects.toBe('stop');
+});
+
+test('work that fails after nobody waits for it any more fails in silence', async () => {
+  const link = linked();
+  let fail: (reason: Error) => void = () => undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    fail = reject;
+  });
+  const waiting = link.until(late);
+  link.abort('stop');
+  await expect(waiting).rejects.toBe('stop');
+  // An unhandled rejection would fail this file.
+  await expect(link.until(Promise.reject(new Error('late')))).rejects.toBe('stop');
+  await expect(untilAborted(Promise.reject(new Error('late')), link.signal)).rejects.toBe('stop');
+  fail(new Error('late'));
+  await new Promise((resolve) => setTimeout(resolve));
+});
+
+test('however many follow a signal, it has one listener, and none when the last has left', () => {
+  const parent = watched();
+  const links = Array.from({ length: 100 }, () => linked(parent.signal));
+  expect(parent.listeners()).toBe(1);
+  for (const link of links.slice(1)) link.release();
+  expect(parent.listeners()).toBe(1);
+  links[0]?.release();
+  expect(parent.listeners()).toBe(0);
+  const again = linked(parent.signal);
+  expect(parent.listeners()).toBe(1);
+  parent.controller.abort('stop');
+  expect(again.reason).toBe('stop');
+});
+
+test('everybody who has not left is told once, in the order of asking, and may leave meanwhile', () => {
+  const { controller, signal } = watched();
+  const told: string[] = [];
+  onAbort(signal, () => {
+    told.push('first');
+    leaveThird();
+    leaveSecond();
+  });
+  const leaveSecond = onAbort(signal, () => told.push('second'));
+  const leaveThird = onAbort(signal, () => told.push('third'));
+  onAbort(signal, () => told.push('fourth'))();
+  onAbort(signal, () => told.push('fifth'));
+  leaveSecond();
+  leaveSecond();
+  controller.abort();
+  expect(told).toEqual(['first', 'fifth']);
 });

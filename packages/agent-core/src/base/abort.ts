@@ -30,7 +30,7 @@ export function linked(...parents: readonly (AbortSignal | undefined)[]): Linked
 
 class LinkedController implements Linked {
   #controller: AbortController | undefined;
-  #followed: { readonly parent: AbortSignal; readonly listener: () => void }[] | undefined;
+  #followed: (() => void)[] | undefined;
   #waiting: Set<(reason: unknown) => void> | undefined;
   #aborted = false;
   #reason: unknown;
@@ -57,10 +57,8 @@ class LinkedController implements Linked {
       this.abort(parent.reason);
       return;
     }
-    const listener = (): void => this.abort(parent.reason);
-    parent.addEventListener('abort', listener, { once: true });
     this.#followed ??= [];
-    this.#followed.push({ parent, listener });
+    this.#followed.push(onAbort(parent, () => this.abort(parent.reason)));
   }
 
   abort(reason: unknown): void {
@@ -77,7 +75,10 @@ class LinkedController implements Linked {
   }
 
   until<T>(work: PromiseLike<T>): Promise<T> {
-    if (this.#aborted) return Promise.reject(this.#reason);
+    if (this.#aborted) {
+      unheard(work);
+      return Promise.reject(this.#reason);
+    }
     return new Promise<T>((resolve, reject) => {
       this.#waiting ??= new Set();
       const waiting = this.#waiting;
@@ -96,9 +97,7 @@ class LinkedController implements Linked {
   }
 
   release(): void {
-    for (const { parent, listener } of this.#followed ?? []) {
-      parent.removeEventListener('abort', listener);
-    }
+    for (const leave of this.#followed ?? []) leave();
     this.#followed = undefined;
   }
 }
@@ -107,20 +106,58 @@ class LinkedController implements Linked {
 export function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     if (signal.aborted) {
+      unheard(work);
       reject(signal.reason);
       return;
     }
-    const stop = (): void => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
+    const leave = onAbort(signal, () => reject(signal.reason));
     work.then(
       (value) => {
-        signal.removeEventListener('abort', stop);
+        leave();
         resolve(value);
       },
       (reason: unknown) => {
-        signal.removeEventListener('abort', stop);
+        leave();
         reject(reason);
       },
     );
   });
+}
+
+/** Nobody waits for this work any more: that it fails later is no news to anybody. */
+function unheard(work: PromiseLike<unknown>): void {
+  work.then(undefined, () => undefined);
+}
+
+/** Who is told when one signal is aborted, and the one listener that tells them. */
+type Audience = { readonly members: Set<() => void>; readonly tell: () => void };
+
+const audiences = new WeakMap<AbortSignal, Audience>();
+
+/**
+ * Calls `told`, a function made for this one purpose, when a signal is aborted that is not yet. The answer takes it
+ * back. However many ask, a signal gets one listener: platforms warn of more than ten as of a leak, and a thousand
+ * runs under the signal of one server are none.
+ */
+export function onAbort(signal: AbortSignal, told: () => void): () => void {
+  const { members, tell } = audiences.get(signal) ?? newAudience(signal);
+  members.add(told);
+  return () => {
+    if (!members.delete(told) || members.size > 0) return;
+    signal.removeEventListener('abort', tell);
+    audiences.delete(signal);
+  };
+}
+
+function newAudience(signal: AbortSignal): Audience {
+  const members = new Set<() => void>();
+  const tell = (): void => {
+    for (const told of members) told();
+    members.clear();
+    audiences.delete(signal);
+  };
+  signal.addEventListener('abort', tell, { once: true });
+  const audience = { members, tell };
+  audiences.set(signal, audience);
+  return audience;
 }

@@ -1,4 +1,4 @@
-import type { Stop } from './abort.ts';
+import { onAbort, type Stop } from './abort.ts';
 
 /** Epoch milliseconds: the form of every stored instant. */
 export type Instant = number;
@@ -23,14 +23,13 @@ export const systemClock: Clock = {
         reject(signal.reason);
         return;
       }
-      const stop = (): void => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      };
       const timer = setTimeout(() => {
-        signal.removeEventListener('abort', stop);
+        leave();
         resolve();
       }, ms);
-      signal.addEventListener('abort', stop, { once: true });
+      const leave = onAbort(signal, () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      });
     }),
 };

@@ -1,3 +1,4 @@
+import { onAbort } from '../base/abort.ts';
 import type { AgentYield } from '../events/agent-yield.ts';
 import type { Envelope } from '../events/envelope.ts';
 import { toYields } from '../events/project-yields.ts';
@@ -68,15 +69,14 @@ class FeedIterator implements AsyncIterator<Envelope, undefined> {
 
   #wait(): Promise<IteratorResult<Envelope, undefined>> {
     return new Promise((resolve) => {
-      const signal = this.#signal;
       let woken = false;
       const go = (): void => {
         if (woken) return;
         woken = true;
-        signal?.removeEventListener('abort', go);
+        leave?.();
         resolve(this.next());
       };
-      signal?.addEventListener('abort', go, { once: true });
+      const leave = this.#signal && onAbort(this.#signal, go);
       this.#feed.onChange(go);
     });
   }

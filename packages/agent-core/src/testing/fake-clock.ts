@@ -1,3 +1,4 @@
+import { onAbort } from '../base/abort.ts';
 import type { Clock, Instant } from '../base/clock.ts';
 
 /** A clock that stands still until it is told to move. */
@@ -33,20 +34,19 @@ export function fakeClock(start: Instant = 1_700_000_000_000): FakeClock {
           reject(signal.reason);
           return;
         }
-        const stop = (): void => {
-          sleepers.delete(sleeper);
-          reject(signal.reason);
-        };
         const sleeper: Sleeper = {
           at: now + Math.max(0, ms),
           wake: () => {
             sleepers.delete(sleeper);
-            signal.removeEventListener('abort', stop);
+            leave();
             resolve();
           },
         };
         sleepers.add(sleeper);
-        signal.addEventListener('abort', stop, { once: true });
+        const leave = onAbort(signal, () => {
+          sleepers.delete(sleeper);
+          reject(signal.reason);
+        });
       }),
     advance: async (ms) => {
       const end = now + ms;

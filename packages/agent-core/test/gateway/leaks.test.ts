@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { bind, type Clock, ClockPort, defineAgent, systemClock } from '../../src/index.ts';
 import { memoryStore } from '../../src/testing/index.ts';
-import { appOf, settled } from '../behaviours/harness.ts';
+import { appOf, gate, settled } from '../behaviours/harness.ts';
 import { alice, asks, chatter, done, drained, pendingWait, writer } from './harness.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
@@ -62,6 +62,43 @@ test('a thousand runs side by side on one signal are all stopped by it, and leav
   expect(new Set(kinds)).toEqual(new Set(['cancelled']));
   expect(listeners(signal)).toBe(0);
   await app.close();
+});
+
+test('however many runs and readers share a signal, they put one listener on it, and no platform warns (C30)', async () => {
+  const RUNS = 100;
+  const warnings: string[] = [];
+  const heard = (warning: Error): void => void warnings.push(warning.name);
+  process.on('warning', heard);
+  const store = memoryStore();
+  const going = gate();
+  const app = await appOf(
+    [writer, chatter],
+    Array.from({ length: 2 * RUNS }, () => ({ text: 'x', until: going.promise })),
+    { store },
+  );
+  const other = await appOf(writer, [], { store });
+  const { signal } = new AbortController();
+  const caller = { ...app.local('local'), signal };
+  const reading: Promise<unknown>[] = [];
+  for (let index = 0; index < RUNS; index += 1) {
+    const durable = await app.start(writer, 'x', { signal });
+    const stateless = await app.start(chatter, 'x', { signal });
+    reading.push(
+      drained(durable.events({ signal })),
+      drained(stateless.events({ signal })),
+      drained(app.runs.watch(durable.runId, {}, caller)),
+      drained(other.runs.watch(durable.runId, {}, caller)),
+    );
+  }
+  await settled();
+  expect(listeners(signal)).toBe(1);
+  going.open();
+  await Promise.all(reading);
+  expect(listeners(signal)).toBe(0);
+  await settled();
+  process.off('warning', heard);
+  expect(warnings).toEqual([]);
+  await Promise.all([app.close(), other.close()]);
 });
 
 test('durable runs, their readers and their watchers leave no listener on the signals they were given', async () => {
