@@ -144,6 +144,8 @@ export function fakeGateway(script: Script, { stateless = false } = {}): FakeGat
     list: unused,
     waits: unused,
     evidence: unused,
+    verify: unused,
+    eraseEvidence: unused,
     start: async (agent: string, input: RunInput, { principal, requestKey = '' }) => {
       enter('start', agent, input, requestKey);
       const known = keys.get(requestKey);

@@ -39,6 +39,7 @@ export type FakeAppOptions = {
   readonly waits?: readonly Wait[];
   readonly bindings?: readonly Binding[];
   readonly evidence?: RunGateway['evidence'];
+  readonly verify?: RunGateway['verify'];
   readonly cancelError?: Error;
   /** The cancel is heard, and the run goes on for now. */
   readonly ignoresCancel?: boolean;
@@ -110,6 +111,11 @@ export function fakeApp(options: FakeAppOptions = {}): FakeApp {
       };
     },
     evidence: options.evidence ?? (async () => []),
+    verify: options.verify ?? (async () => ({ rows: 0, erased: 0, lastHash: '0'.repeat(64) })),
+    eraseEvidence: async (runId, rows) => {
+      ask('eraseEvidence', runId, rows);
+      return rows.length;
+    },
   };
   return {
     asked,

@@ -252,13 +252,16 @@ export {
   type CleanupTask,
   runCleanups,
 } from './runner/cleanup.ts';
-export {
-  type ChainFault,
-  payloadDigest,
-  rowHash,
-  verifyEvidence,
-} from './runner/evidence-chain.ts';
+export { payloadDigest, rowHash } from './runner/evidence-chain.ts';
 export { type RunControls, runControls } from './runner/run-controls.ts';
+export {
+  CHAIN_FAULTS,
+  type ChainExpectation,
+  type ChainFault,
+  type ChainReport,
+  verifyEvidence,
+  verifyPages,
+} from './runner/verify-evidence.ts';
 export { captureResult } from './tools/capture-result.ts';
 export { type ToolCatalogue, toolCatalogue, toolIdentity } from './tools/catalogue.ts';
 export { type ToolDispatcher, type ToolRequest, toolDispatcher } from './tools/dispatcher.ts';

@@ -198,6 +198,8 @@ export function fakeGateway(): FakeGateway {
       own(runId, caller);
       return [];
     },
+    verify: unused,
+    eraseEvidence: unused,
   };
 
   return Object.assign(gateway, {
@@ -219,4 +221,8 @@ export function fakeGateway(): FakeGateway {
     lose: (runId: string, error: unknown) => runs.get(runId)?.result.reject(error),
     settle: (runId: string, result: RunResult<unknown>) => runs.get(runId)?.result.resolve(result),
   });
+}
+
+async function unused(): Promise<never> {
+  throw new Error('The host has no route for this door.');
 }

@@ -1,14 +1,34 @@
-import { type EvidenceRow, runIdOf, verifyEvidence } from '@hexagent/agent-core';
+import {
+  type App,
+  type Caller,
+  type ChainReport,
+  type EvidenceRow,
+  type RunId,
+  runIdOf,
+  verifyPages,
+} from '@hexagent/agent-core';
 import { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { shownInstant } from '../render/instant.ts';
 import type { Output } from '../render/output.ts';
 import { type Column, printTable } from '../render/table.ts';
+import { UsageError } from '../usage-error.ts';
+import { eraseRows } from './erase-evidence.ts';
+import { rowsOfFile } from './evidence-file.ts';
 import type { CommandHost } from './host.ts';
 import { parseCount } from './json-argument.ts';
 import { perform, type Task } from './perform.ts';
 
-type EvidenceOptions = { readonly after?: string; readonly limit?: string };
+type EvidenceOptions = {
+  readonly after?: string;
+  readonly limit?: string;
+  readonly jsonl?: boolean;
+  readonly verify?: boolean;
+  readonly verifyFile?: string;
+  readonly lastHash?: string;
+  readonly erase?: string;
+  readonly yes?: boolean;
+};
 
 const PAGE = 200;
 const HASH_SHOWN = 12;
@@ -17,10 +37,38 @@ const HASH_SHOWN = 12;
 export function evidenceCommand(host: CommandHost): Command {
   return new Command('evidence')
     .description('the evidence trail of a run, in order, and whether its chain holds')
-    .argument('<run>')
+    .argument('[run]')
     .option('--after <seq>', 'only rows above this number')
     .option('--limit <count>', 'at most so many (all)')
+    .option('--jsonl', 'export: one row a line, as JSON, however many there are')
+    .option('--verify', 'print no row, only whether the chain holds')
+    .option('--verify-file <file>', 'the same for an exported file; needs no store and no run')
+    .option('--last-hash <hash>', 'the last row must have this hash')
+    .option('--erase <rows>', 'blank the payloads of these rows for ever: 3,7-9 or all')
+    .option('--yes', 'erase without being asked again')
     .action(perform<EvidenceOptions>(host, evidence));
+}
+
+async function evidence(task: Task<EvidenceOptions>): Promise<ExitCode> {
+  const { options, output, args, signal } = task;
+  const { verifyFile, erase } = options;
+  if (verifyFile !== undefined) {
+    if (args[0] !== undefined)
+      throw new UsageError(
+        '--verify-file takes no run: it reads the file alone.',
+        'Leave the run out, or use --verify for what is stored.',
+      );
+    return told(output, options, await verifyPages(rowsOfFile(verifyFile, { signal })));
+  }
+  const runId = runIdOf(args[0] ?? '');
+  if (args[0] === undefined)
+    throw new UsageError('Which run?', 'hexagent evidence <run>, or --verify-file <file>.');
+  if (erase !== undefined)
+    return eraseRows(task, { runId, rows: erase, yes: options.yes === true });
+  const { app, caller } = await task.open({ start: false });
+  if (options.verify === true) return told(output, options, await app.runs.verify(runId, caller));
+  const pages = pagesOf({ app, caller, runId }, options);
+  return options.jsonl === true ? exported(task, pages) : listed(task, pages);
 }
 
 const COLUMNS: readonly Column<EvidenceRow>[] = [
@@ -35,40 +83,72 @@ const COLUMNS: readonly Column<EvidenceRow>[] = [
   },
 ];
 
-async function evidence({ open, output, args, options }: Task<EvidenceOptions>): Promise<ExitCode> {
-  const limit = options.limit === undefined ? Infinity : parseCount('limit', options.limit);
-  const runId = runIdOf(args[0] ?? '');
-  let after = options.after === undefined ? 0 : parseCount('after', options.after, 0);
-  const { app, caller } = await open({ start: false });
-  const rows: EvidenceRow[] = [];
-  while (rows.length < limit) {
-    const page = await app.runs.evidence(
-      runId,
-      { after, limit: Math.min(PAGE, limit - rows.length) },
-      caller,
-    );
-    const last = page.at(-1);
-    if (last === undefined) break;
-    rows.push(...page);
-    after = last.seq;
+/** One row a line and nothing else: what `--verify-file` reads. */
+async function exported(
+  { output, signal }: Task<EvidenceOptions>,
+  pages: AsyncIterable<readonly EvidenceRow[]>,
+): Promise<ExitCode> {
+  for await (const page of pages) {
+    for (const row of page) {
+      if (output.mode === 'json') output.record('evidence', row);
+      else output.line(JSON.stringify(row));
+    }
+    await output.drained({ signal });
   }
-  for (const row of rows) output.record('evidence', row);
-  printTable(output, rows, { columns: COLUMNS, empty: 'No evidence.' });
-  return rows.at(0)?.seq === 1 ? verify(output, rows) : EXIT.completed;
+  return EXIT.completed;
 }
 
-/** A chain can be verified from its first row on only. */
-function verify(output: Output, rows: readonly EvidenceRow[]): ExitCode {
-  const fault = verifyEvidence(rows);
-  output.record('chain', {
-    rows: rows.length,
-    holds: fault === undefined,
-    ...(fault && { fault }),
-  });
-  if (fault === undefined) {
-    output.note(output.style.good(`The chain of ${rows.length} rows holds.`));
-    return EXIT.completed;
+async function listed(
+  { output, options }: Task<EvidenceOptions>,
+  pages: AsyncIterable<readonly EvidenceRow[]>,
+): Promise<ExitCode> {
+  const rows: EvidenceRow[] = [];
+  for await (const page of pages) rows.push(...page);
+  for (const row of rows) output.record('evidence', row);
+  printTable(output, rows, { columns: COLUMNS, empty: 'No evidence.' });
+  // A chain can be verified from its first row on only.
+  if (rows.at(0)?.seq !== 1) return EXIT.completed;
+  return told(output, options, await verifyPages(once(rows)));
+}
+
+async function* once(rows: readonly EvidenceRow[]): AsyncGenerator<readonly EvidenceRow[]> {
+  yield rows;
+}
+
+async function* pagesOf(
+  { app, caller, runId }: { readonly app: App; readonly caller: Caller; readonly runId: RunId },
+  options: EvidenceOptions,
+): AsyncGenerator<readonly EvidenceRow[]> {
+  const limit = options.limit === undefined ? Infinity : parseCount('limit', options.limit);
+  let after = options.after === undefined ? 0 : parseCount('after', options.after, 0);
+  for (let left = limit; left > 0; ) {
+    const page = await app.runs.evidence(runId, { after, limit: Math.min(PAGE, left) }, caller);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
+    left -= page.length;
+    after = last.seq;
   }
-  output.note(output.style.bad(`Row ${fault.seq} does not hold: ${fault.problem}.`));
-  return EXIT.error;
+}
+
+/** Says what a chain came to. */
+function told(output: Output, { lastHash }: EvidenceOptions, report: ChainReport): ExitCode {
+  const { rows, erased, fault } = report;
+  const isOther = fault === undefined && lastHash !== undefined && lastHash !== report.lastHash;
+  output.record('chain', { ...report, holds: fault === undefined && !isOther });
+  if (fault !== undefined) {
+    const problem = output.safe(fault.problem);
+    output.note(output.style.bad(`Row ${fault.seq} does not hold: it ${problem}.`));
+    return EXIT.error;
+  }
+  if (isOther) {
+    output.note(
+      output.style.bad(`The chain holds, and it is another one: it ends with ${report.lastHash}.`),
+    );
+    return EXIT.error;
+  }
+  const blanks = erased === 0 ? '' : `, ${erased} of them erased`;
+  output.note(output.style.good(`The chain of ${rows} rows holds${blanks}.`));
+  output.note(output.style.faint(`Its last hash: ${report.lastHash}`));
+  return EXIT.completed;
 }

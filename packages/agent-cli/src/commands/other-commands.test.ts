@@ -1,18 +1,7 @@
-import { bind, type EvidenceRow, Migrator } from '@hexagent/agent-core';
+import { bind, Migrator } from '@hexagent/agent-core';
 import { expect, test } from 'vitest';
 import { commandLine } from '../../test/command-line.ts';
 import { RUN } from '../../test/fake-app.ts';
-
-const row = (seq: number): EvidenceRow => ({
-  seq,
-  runId: RUN,
-  kind: 'tool',
-  at: 0,
-  ...(seq === 2 ? {} : { payload: { seq } }),
-  payloadDigest: 'p',
-  previousHash: 'h',
-  hash: 'abcdefabcdefabcdef',
-});
 
 test('signal sends kind, payload and dedupe key', async () => {
   const line = await commandLine([
@@ -66,42 +55,6 @@ test('signal lists the kinds it knows', async () => {
   const line = await commandLine(['signal', RUN, 'shout']);
   expect(await line.done).toBe(2);
   expect(line.stderr()).toContain('Allowed choices are user-message, steering-instruction');
-});
-
-test('evidence reads every page, an erased row says so, and a chain that does not hold is an error', async () => {
-  const rows = [row(1), row(2), row(3)];
-  const line = await commandLine(['evidence', RUN], {
-    app: {
-      evidence: async (_run, { after = 0 }) => rows.filter(({ seq }) => seq > after).slice(0, 2),
-    },
-  });
-  expect(await line.done).toBe(1);
-  expect(line.stdout()).toBe(
-    [
-      '1\ttool\t1970-01-01T00:00:00Z\tabcdefabcdef\t{"seq":1}',
-      '2\ttool\t1970-01-01T00:00:00Z\tabcdefabcdef\terased',
-      '3\ttool\t1970-01-01T00:00:00Z\tabcdefabcdef\t{"seq":3}',
-      '',
-    ].join('\n'),
-  );
-  expect(line.stderr()).toBe('Row 1 does not hold: points back to another row.\n');
-});
-
-test('a run without evidence has nothing to hold', async () => {
-  const line = await commandLine(['evidence', RUN]);
-  expect(await line.done).toBe(0);
-  expect(line.stderr()).toBe('');
-});
-
-test('evidence stops at --limit', async () => {
-  const line = await commandLine(['evidence', RUN, '--limit', '1', '--after', '1', '--json'], {
-    app: {
-      evidence: async (_run, { after = 0, limit = 0 }) =>
-        [row(after + 1), row(after + 2)].slice(0, limit),
-    },
-  });
-  expect(await line.done).toBe(0);
-  expect(line.records()).toMatchObject([{ type: 'evidence', seq: 2 }]);
 });
 
 const migrator = (left: readonly string[]): Migrator => ({

@@ -6,7 +6,8 @@ import { checkCaller, headFor, statelessFor } from './access.ts';
 import type { Caller } from './caller.ts';
 import { cancelRun } from './cancel-run.ts';
 import type { GatewayParts } from './drive.ts';
-import { MAX_PAGE, pageFor, pageSize, wholeNumber } from './page-query.ts';
+import { eraseEvidence, readEvidence, verifyRun } from './evidence.ts';
+import { pageFor } from './page-query.ts';
 import { resolveWait } from './resolve-wait.ts';
 import { resumeRun } from './resume-run.ts';
 import type { AgentDescription, RunGateway } from './run-gateway.ts';
@@ -37,15 +38,9 @@ export function createGateway(parts: GatewayParts): RunGateway {
       checkCaller(caller);
       return storeOf(parts).records.waits({ ...query, ...pageFor(caller, limit) });
     },
-    evidence: async (runId, { after = 0, limit = MAX_PAGE }, caller) => {
-      checkCaller(caller);
-      const { run, store } = await headFor(parts, runId, caller);
-      return store.records.evidence(run.rootRunId, {
-        after: wholeNumber(after, { at: 'after', least: 0 }),
-        limit: pageSize(limit),
-        signal: caller.signal,
-      });
-    },
+    evidence: (runId, query, caller) => readEvidence(parts, { ...query, runId, caller }),
+    verify: (runId, caller) => verifyRun(parts, runId, caller),
+    eraseEvidence: (runId, rows, caller) => eraseEvidence(parts, { runId, rows, caller }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { Page } from '../base/page.ts';
 import type { RunQuery, WaitQuery } from '../durable/run-records.ts';
 import type { Envelope } from '../events/envelope.ts';
+import type { ChainReport } from '../runner/verify-evidence.ts';
 import type { EvidenceRow } from '../vocabulary/evidence.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import type { SignalKind } from '../vocabulary/signal.ts';
@@ -62,4 +63,13 @@ export interface RunGateway {
     query: { readonly after?: number; readonly limit?: number },
     caller: Caller,
   ): Promise<readonly EvidenceRow[]>;
+  /** Reads the whole trail of a run, page by page, and says what is wrong with the first row that does not hold. */
+  verify(runId: RunId, caller: Caller): Promise<ChainReport>;
+  /**
+   * Blanks payload and salt of rows of evidence, for ever; their hashes stay and the chain holds. Answers how many it
+   * blanked: a row that is erased already, or that there is not, does not count.
+   *
+   * @throws AgentError `INPUT_INVALID` for an empty list, more than 500 rows at once, or what is no number of a row.
+   */
+  eraseEvidence(runId: RunId, rows: readonly number[], caller: Caller): Promise<number>;
 }

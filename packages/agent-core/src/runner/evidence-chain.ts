@@ -57,35 +57,6 @@ export class EvidenceChain {
   }
 }
 
-/** The first row that does not fit, or undefined when the chain holds. */
-export type ChainFault = { readonly seq: number; readonly problem: string };
-
-/**
- * Checks rows of one root, in order, from `previous` on (absent: from the start). An erased row (no
- * payload, no salt) verifies by its digest alone.
- */
-export function verifyEvidence(
-  rows: readonly EvidenceRow[],
-  previous?: EvidenceRow,
-): ChainFault | undefined {
-  let seq = previous?.seq ?? 0;
-  let hash = previous?.hash ?? CHAIN_START;
-  for (const row of rows) {
-    if (row.seq !== seq + 1) return { seq: row.seq, problem: `follows ${seq}` };
-    if (row.previousHash !== hash) return { seq: row.seq, problem: 'points back to another row' };
-    if (row.payload !== undefined && row.salt !== undefined) {
-      if (payloadDigest(row.salt, row.payload) !== row.payloadDigest) {
-        return { seq: row.seq, problem: 'its payload is not what was recorded' };
-      }
-    } else if (row.payload !== undefined || row.salt !== undefined) {
-      return { seq: row.seq, problem: 'half of its payload and salt is missing' };
-    }
-    if (rowHash(row) !== row.hash) return { seq: row.seq, problem: 'its hash does not fit' };
-    ({ seq, hash } = row);
-  }
-  return undefined;
-}
-
 function hex(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += byte.toString(16).padStart(2, '0');
