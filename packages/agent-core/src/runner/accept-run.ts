@@ -3,6 +3,7 @@ import { runIdOf } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../definition/agent-definition.ts';
 import type { Lease } from '../durable/commit.ts';
+import { CREATED, type Standing, standingAfter } from '../durable/lifecycle.ts';
 import type { Created, Creation } from '../durable/run-ownership.ts';
 import { rowsOf } from '../durable/stored-events.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
@@ -13,7 +14,7 @@ import { type Message, type Part, textOf } from '../vocabulary/message.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import type { Principal } from '../vocabulary/scope.ts';
 import type { RunState } from '../vocabulary/state.ts';
-import { ActiveRun } from './active-run.ts';
+import { ActiveRun, type Stood } from './active-run.ts';
 import { type Counters, newCounters } from './counters.ts';
 import { EventFeed } from './event-feed.ts';
 import { EvidenceChain } from './evidence-chain.ts';
@@ -85,7 +86,7 @@ export function acceptStateless(
     chain: undefined,
     counters: newCounters(),
     catalogue: catalogueOf(facts),
-    standing: { status: 'active', transition: 'running' },
+    stood: taken(CREATED, setup),
     shared: input.state ?? {},
     signal,
   });
@@ -163,14 +164,18 @@ function createdRow(facts: RunFacts): RunState {
     conversationId,
     agent: definition.name,
     fingerprint: definition.fingerprint,
-    status: 'created',
-    transition: 'pending',
+    ...CREATED,
     metadata,
     counters: { ...newCounters(), messages: 1, evidence: 1 },
     shared: input.state ?? {},
     createdAt,
     statusAt: createdAt,
   };
+}
+
+/** A new run is in the hands of its first owner. */
+function taken(standing: Standing, { clock }: RunSetup): Stood {
+  return { standing: standingAfter(standing, { kind: 'run-claimed' }), at: clock.now() };
 }
 
 /** The run that was just created, in the hands of its first owner: nothing has to be read back. */
@@ -187,7 +192,7 @@ export function firstOwner(
   return ownedRun(setup, facts, {
     ...own,
     counters,
-    standing: { status: 'active', transition: 'running' },
+    stood: taken(CREATED, setup),
     shared: facts.input.state ?? {},
   });
 }
@@ -200,7 +205,7 @@ export function ownedRun(
     readonly lease: Lease;
     readonly chain: EvidenceChain;
     readonly counters: Counters;
-    readonly standing: ActiveRun['standing'];
+    readonly stood: Stood;
     readonly shared: JsonObject;
     readonly stored?: readonly Envelope[];
   },
@@ -222,7 +227,7 @@ export function ownedRun(
     chain: own.chain,
     counters: own.counters,
     catalogue: catalogueOf(facts),
-    standing: own.standing,
+    stood: own.stood,
     shared: own.shared,
     signal: undefined,
   });

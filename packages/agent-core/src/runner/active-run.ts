@@ -1,6 +1,8 @@
 import { type Linked, linked } from '../base/abort.ts';
+import type { Instant } from '../base/clock.ts';
 import type { CallId, RunId } from '../base/ids.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
+import { isHeld, type LifecycleEvent, type Standing, standingAfter } from '../durable/lifecycle.ts';
 import type { AgentEvent } from '../events/agent-event.ts';
 import type { Mark } from '../guard/mark.ts';
 import { type ValueGuard, valueGuard } from '../guard/value-guard.ts';
@@ -17,13 +19,16 @@ import type { EventFeed } from './event-feed.ts';
 import type { EvidenceChain } from './evidence-chain.ts';
 import type { OpenCall } from './open-call.ts';
 import { OwnRunContext } from './run-context.ts';
-import type { CancelRequest, RunFacts, Standing } from './run-facts.ts';
+import type { CancelRequest, RunFacts } from './run-facts.ts';
 import type { RunJournal } from './run-journal.ts';
 import type { RunSetup } from './run-setup.ts';
 
 /** Most runs never hold any of these: one empty list stands for all. */
 const NOTHING: readonly never[] = [];
 const NO_NUMBERS: ReadonlySet<number> = new Set();
+
+/** Where a run stands, and since when. */
+export type Stood = { readonly standing: Standing; readonly at: Instant };
 
 /**
  * A run in the hands of its owner: what it knows, and the few things that everything in `runner/` does
@@ -49,8 +54,6 @@ export class ActiveRun {
   /** Instructions of the tool sources that are open. */
   sourceInstructions: readonly string[] = NOTHING;
   systemText: string | undefined;
-  standing: Standing;
-  statusAt: number;
   shared: JsonObject;
   lastText = '';
   /** Unread signals of the conversation lane. */
@@ -71,6 +74,8 @@ export class ActiveRun {
   /** Set while tools run: a signal was read, look again at what can run. */
   onSignal: (() => void) | undefined;
 
+  #stood: Stood;
+  #foreseen: Stood | undefined;
   #context: RunContext | undefined;
   #storage: Linked | undefined;
   #guard: ValueGuard | undefined;
@@ -82,7 +87,8 @@ export class ActiveRun {
     readonly chain: EvidenceChain | undefined;
     readonly counters: Counters;
     readonly catalogue: ToolCatalogue;
-    readonly standing: Standing;
+    /** As it was when this owner took it up. */
+    readonly stood: Stood;
     readonly shared: JsonObject;
     readonly signal: AbortSignal | undefined;
   }) {
@@ -92,9 +98,8 @@ export class ActiveRun {
     this.chain = options.chain;
     this.counters = options.counters;
     this.catalogue = options.catalogue;
-    this.standing = options.standing;
+    this.#stood = options.stood;
     this.shared = options.shared;
-    this.statusAt = options.setup.clock.now();
     this.activeSince = options.setup.clock.monotonic();
     this.abort = linked(options.signal);
   }
@@ -182,19 +187,42 @@ export class ActiveRun {
     return `${this.runId}.s${this.counters.stepIds}`;
   }
 
-  stand(standing: Standing): void {
-    this.standing = standing;
-    this.statusAt = this.setup.clock.now();
+  get standing(): Standing {
+    return this.#stood.standing;
+  }
+
+  /** Something has happened to the run as a whole: the lifecycle says where it stands now. */
+  stand(event: LifecycleEvent): void {
+    this.#foreseen = undefined;
+    this.#stood = this.#after(event);
+  }
+
+  /** The next commit makes it true: its row says so already, and nothing else does until `confirm`. */
+  foresee(event: LifecycleEvent): void {
+    this.#foreseen = this.#after(event);
+  }
+
+  /** What was foreseen is stored. */
+  confirm(): void {
+    this.#stood = this.#foreseen ?? this.#stood;
+    this.#foreseen = undefined;
+  }
+
+  /** What was foreseen is not going to happen: it was never true. */
+  withdraw(): void {
+    this.#foreseen = undefined;
+  }
+
+  #after(event: LifecycleEvent): Stood {
+    const standing = standingAfter(this.#stood.standing, event);
+    return standing === this.#stood.standing
+      ? this.#stood
+      : { standing, at: this.setup.clock.now() };
   }
 
   /** A `pause` signal holds the run without a wait; its row says so, for the next owner. */
   get held(): boolean {
-    return this.standing.reason === 'user-interrupted';
-  }
-
-  hold(held: boolean): void {
-    const { status, transition } = this.standing;
-    this.stand({ status, transition, ...(held ? { reason: 'user-interrupted' } : {}) });
+    return isHeld(this.standing);
   }
 
   /** Counts the work since the last call. */
@@ -217,6 +245,7 @@ export class ActiveRun {
   /** The row as it is stored. */
   row(): RunState {
     const { runId, definition, conversationId, metadata, createdAt, input } = this.facts;
+    const { standing, at } = this.#foreseen ?? this.#stood;
     return {
       runId,
       rootRunId: runId,
@@ -224,12 +253,12 @@ export class ActiveRun {
       conversationId,
       agent: definition.name,
       fingerprint: definition.fingerprint,
-      ...this.standing,
+      ...standing,
       metadata,
       counters: { ...this.counters, activeMs: Math.round(this.counters.activeMs) },
       shared: this.shared,
       createdAt,
-      statusAt: this.statusAt,
+      statusAt: at,
     };
   }
 }

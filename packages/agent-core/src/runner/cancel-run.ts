@@ -1,5 +1,6 @@
 import { cancellationCleanupFailed } from '../base/error-catalog.ts';
 import type { JsonObject } from '../base/json.ts';
+import { endOf } from '../durable/lifecycle.ts';
 import { isReadOnly } from '../tools/risk.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { ActiveRun } from './active-run.ts';
@@ -7,11 +8,11 @@ import { shownWait, stage } from './call-ledger.ts';
 import { type CleanupTask, runCleanups } from './cleanup.ts';
 import type { OpenCall } from './open-call.ts';
 import { recordResult } from './record-result.ts';
-import { CANCELLING, settleRun } from './settle-run.ts';
+import { settleRun } from './settle-run.ts';
 
 /** `cancelling` is stored first: a crash from here on finishes the cancellation. */
 export async function beginCancellation(run: ActiveRun): Promise<void> {
-  if (run.standing.status !== 'cancelling') run.stand(CANCELLING);
+  run.stand({ kind: 'cancellation-requested' });
   settleCalls(run);
   await run.journal?.commit({ signal: run.storage.signal });
 }
@@ -93,10 +94,6 @@ export async function completeCancellation(
             failed.map(({ targetRef, message }) => `${targetRef}: ${message}`),
           ).toRecord(),
         };
-  await settleRun(
-    run,
-    outcome,
-    failed.length === 0 ? 'cancellation-requested' : 'cancellation-cleanup-failed',
-  );
+  await settleRun(run, outcome, failed.length === 0 ? endOf(outcome) : { kind: 'cleanup-failed' });
   return outcome;
 }

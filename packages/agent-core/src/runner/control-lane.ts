@@ -65,10 +65,10 @@ function act(run: ActiveRun, signal: RunSignal): boolean {
       return false;
     }
     case 'pause':
-      run.hold(true);
+      run.stand({ kind: 'pause-requested' });
       return false;
     case 'resume':
-      run.hold(false);
+      run.stand({ kind: 'resume-requested' });
       return false;
     default:
       return true;

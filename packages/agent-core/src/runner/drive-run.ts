@@ -1,8 +1,8 @@
 import { AgentError } from '../base/error.ts';
 import { runCancelled, runSuperseded } from '../base/error-catalog.ts';
+import { failureOf } from '../durable/lifecycle.ts';
 import type { AgentModel } from '../model/agent-model.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
-import type { StateReason } from '../vocabulary/state.ts';
 import type { ActiveRun } from './active-run.ts';
 import { beginCancellation, completeCancellation, settleCalls } from './cancel-run.ts';
 import { customExecute } from './custom-execute.ts';
@@ -64,7 +64,7 @@ async function conclude(run: ActiveRun, error: unknown): Promise<Rest> {
   const failure = run.abort.aborted ? run.abort.reason : error;
   settleCalls(run);
   const outcome: RunOutcome = { kind: 'failed', error: errorRecord(failure) };
-  await settleRun(run, outcome, reasonFor(failure));
+  await settleRun(run, outcome, failureOf(AgentError.is(failure) ? failure.code : undefined));
   return { kind: 'ended', outcome };
 }
 
@@ -75,10 +75,4 @@ function isCancelled(run: ActiveRun): boolean {
     run.abort.aborted &&
     !(AgentError.is(run.abort.reason) && run.abort.reason.code === 'RUN_TIMEOUT')
   );
-}
-
-function reasonFor(failure: unknown): StateReason {
-  if (!AgentError.is(failure)) return 'execution-failed';
-  if (failure.code === 'RUN_TIMEOUT') return 'timeout';
-  return failure.code === 'APPROVAL_REJECTED' ? 'approval-rejected' : 'execution-failed';
 }

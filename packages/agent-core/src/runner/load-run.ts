@@ -4,6 +4,7 @@ import type { AgentDefinition } from '../definition/agent-definition.ts';
 import type { Call } from '../durable/call.ts';
 import type { Lease } from '../durable/commit.ts';
 import { FORMAT } from '../durable/durable-store.ts';
+import type { Standing } from '../durable/lifecycle.ts';
 import type { RunTree } from '../durable/run-records.ts';
 import type { Resolution } from '../tools/tool.ts';
 import { type Message, type ToolResultPart, textOf } from '../vocabulary/message.ts';
@@ -22,7 +23,6 @@ import { resultMessage } from './record-result.ts';
 import { toolOf } from './recover-calls.ts';
 import type { RunFacts } from './run-facts.ts';
 import type { RunSetup } from './run-setup.ts';
-import { CANCELLING } from './settle-run.ts';
 import { expiredResolution, resolutionOf, SUSPENDED_KINDS } from './suspended-call.ts';
 
 /**
@@ -58,9 +58,10 @@ export async function loadRun(
     lease,
     chain: new EvidenceChain(setup.ids, tree.lastEvidence),
     counters: countersOf(row.counters),
-    standing: standingOf(row),
+    stood: { standing: standingOf(row), at: row.statusAt },
     shared: row.shared,
   });
+  run.stand({ kind: 'run-claimed' });
   // The owner before may have opened one step that no commit tells of; its number is not used again.
   run.counters.stepIds += 1;
   run.messages.push(...(await loadHistory(setup, facts)));
@@ -78,14 +79,8 @@ function rootRow(tree: RunTree, lease: Lease): RunState {
   return row;
 }
 
-/** A cancellation goes on where it was, a run that is held stays so, anything else is active again. */
-function standingOf({ status, reason }: RunState): ActiveRun['standing'] {
-  if (status === 'cancelling') return CANCELLING;
-  return {
-    status: 'active',
-    transition: 'running',
-    ...(reason === 'user-interrupted' ? { reason } : {}),
-  };
+function standingOf({ status, transition, reason }: RunState): Standing {
+  return { status, transition, ...(reason === undefined ? {} : { reason }) };
 }
 
 function mark(

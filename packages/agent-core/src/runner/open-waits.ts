@@ -1,5 +1,4 @@
-import type { StateReason } from '../vocabulary/state.ts';
-import type { WaitKind, WaitRecord } from '../vocabulary/wait.ts';
+import type { WaitRecord } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
 
 /** The questions of the current batch that nobody has answered, in call order. */
@@ -7,22 +6,6 @@ export function openWaits(run: ActiveRun): readonly WaitRecord[] {
   return run.batch.flatMap(({ wait, settled }) =>
     !settled && wait?.status === 'pending' ? [wait] : [],
   );
-}
-
-const REASONS: Readonly<Record<WaitKind, StateReason>> = {
-  recovery: 'recovery-requires-hitl',
-  approval: 'approval-required',
-  auth: 'auth-required',
-  input: 'input-required',
-  'client-result': 'client-result-required',
-  event: 'event-required',
-  timer: 'timer-pending',
-};
-
-/** Why a run pauses: the question that a person has to answer first. */
-export function reasonOf(waits: readonly WaitRecord[]): StateReason {
-  const kinds = Object.keys(REASONS) as readonly WaitKind[];
-  return REASONS[kinds.find((kind) => waits.some((wait) => wait.kind === kind)) as WaitKind];
 }
 
 /** How long until the first open wait is due; undefined when none ever is. */

@@ -2,14 +2,6 @@ import type { RunId } from '../base/ids.ts';
 import type { AgentDefinition } from '../definition/agent-definition.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import type { Principal } from '../vocabulary/scope.ts';
-import type { RunStatus, RunTransition, StateReason } from '../vocabulary/state.ts';
-
-/** Where a run stands, in the contract's words. */
-export type Standing = {
-  readonly status: RunStatus;
-  readonly transition: RunTransition;
-  readonly reason?: StateReason;
-};
 
 /** What does not change while a run lives. */
 export type RunFacts = {

@@ -1,21 +1,13 @@
 import type { ErrorRecord } from '../base/error.ts';
 import { AgentError } from '../base/error.ts';
+import { endOf, type LifecycleEvent, restReasonOf } from '../durable/lifecycle.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
-import type { StateReason } from '../vocabulary/state.ts';
 import type { ActiveRun } from './active-run.ts';
 import { shownWait } from './call-ledger.ts';
 import { pollControl } from './control-lane.ts';
 import { givenKey } from './dedupe-key.ts';
-import { openWaits, reasonOf, untilDue } from './open-waits.ts';
-import type { Standing } from './run-facts.ts';
+import { openWaits, untilDue } from './open-waits.ts';
 import type { Ending, RunJournal } from './run-journal.ts';
-
-/** Where a run stands from the moment it knows of its cancellation. */
-export const CANCELLING: Standing = {
-  status: 'cancelling',
-  transition: 'cancelling',
-  reason: 'cancellation-requested',
-};
 
 /** How one stretch of work ended: the run paused, or it is over. */
 export type Rest =
@@ -38,14 +30,9 @@ export async function pauseRun(
   if (openStep !== undefined && run.feed.isOpen(openStep)) {
     run.record({ type: 'step-finished', stepId: openStep, finish: 'paused' });
   }
-  const before = run.standing;
   const waits = openWaits(run);
-  const reason = run.held ? 'user-interrupted' : reasonOf(waits);
-  run.stand({
-    status: 'interrupted',
-    transition: waits.some(({ kind }) => kind === 'approval') ? 'waiting-approval' : 'interrupted',
-    reason,
-  });
+  const reason = restReasonOf(waits);
+  run.foresee({ kind: 'rest-reached', ...(reason === undefined ? {} : { reason }) });
   run.countActive();
   run.record({
     type: 'run-paused',
@@ -60,7 +47,16 @@ export async function pauseRun(
     ...(wakeInMs === undefined ? {} : { wakeInMs }),
   };
   const answer = await (run.journal as RunJournal).end({ release }, stop);
-  if (answer === 'inbox-moved') run.stand(before);
+  return foreseen(run, answer);
+}
+
+/** What the commit was to make true is true, or it was not written. */
+function foreseen<Answer extends 'committed' | 'inbox-moved'>(
+  run: ActiveRun,
+  answer: Answer,
+): Answer {
+  if (answer === 'committed') run.confirm();
+  else run.withdraw();
   return answer;
 }
 
@@ -71,17 +67,16 @@ export async function pauseRun(
 export async function settleRun(
   run: ActiveRun,
   outcome: RunOutcome,
-  reason?: StateReason,
+  event: LifecycleEvent = endOf(outcome),
 ): Promise<'committed' | 'inbox-moved'> {
-  const before = run.standing;
-  run.stand(standingOf(outcome, reason));
+  run.foresee(event);
   run.countActive();
   nameUnread(run);
   for (const stepId of run.feed.openSteps) {
     run.record({ type: 'step-finished', stepId, finish: outcome.kind });
   }
   run.record({ type: 'run-finished', outcome, usage: run.counters.usage, summary: run.summary() });
-  if (run.journal === undefined) return 'committed';
+  if (run.journal === undefined) return foreseen(run, 'committed');
   const answer = await run.journal.end(
     {
       closeInbox: outcome.kind === 'completed' ? { lastSeenSeq: run.counters.signals } : 'anyway',
@@ -90,8 +85,7 @@ export async function settleRun(
     },
     { signal: run.storage.signal },
   );
-  if (answer === 'inbox-moved') run.stand(before);
-  return answer;
+  return foreseen(run, answer);
 }
 
 /** A client that brings its own history keeps it, too. */
@@ -100,25 +94,6 @@ function settledTurn({ facts, runId }: ActiveRun): Pick<Ending, 'settleTurn'> {
   return input.history === undefined || input.history.length === 0
     ? { settleTurn: { conversationId, runId } }
     : {};
-}
-
-function standingOf(outcome: RunOutcome, reason: StateReason | undefined): Standing {
-  switch (outcome.kind) {
-    case 'completed':
-      return { status: 'completed', transition: 'completed' };
-    case 'cancelled':
-      return {
-        status: 'cancelled',
-        transition: 'cancelled',
-        reason: 'cancellation-requested',
-      };
-    case 'failed':
-      return {
-        status: 'failed',
-        transition: reason === 'timeout' ? 'timed-out' : 'failed',
-        reason: reason ?? 'execution-failed',
-      };
-  }
 }
 
 function nameUnread(run: ActiveRun): void {

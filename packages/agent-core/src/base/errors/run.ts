@@ -50,6 +50,21 @@ export function approvalRejected(tool: string, comment: string | undefined): Age
   });
 }
 
+/** The application's own policy has answered, not a person. */
+export function approvalDenied(tool: string, reason: string): AgentError {
+  return new AgentError('APPROVAL_REJECTED', {
+    message: `The call of "${tool}" is not allowed: ${reason.replace(/\.$/, '')}.`,
+    mend: 'It did not run. Try another way.',
+  });
+}
+
+export function approvalExpired(tool: string): AgentError {
+  return new AgentError('APPROVAL_REJECTED', {
+    message: `Nobody has approved the call of "${tool}" in time: the question has expired.`,
+    mend: 'It did not run. Try another way, or ask again when somebody is there to answer.',
+  });
+}
+
 export function outputInvalid(agent: string, problems: readonly string[]): AgentError {
   return new AgentError('OUTPUT_INVALID', {
     message: `The answer of "${agent}" does not fit its output: ${problems.join('; ')}.`,
@@ -85,6 +100,14 @@ export function cancellationCleanupFailed(failed: readonly string[]): AgentError
   return new AgentError('CANCELLATION_CLEANUP_FAILED', {
     message: `The run was cancelled, and a cleanup failed: ${failed.join('; ')}.`,
     mend: 'Put in order by hand what the cleanup names; the other cleanups were done.',
+  });
+}
+
+/** The lifecycle has no such move: whoever asked for it is wrong, and the run is left as it is. */
+export function transitionInvalid(status: string, event: string): AgentError {
+  return new AgentError('TRANSITION_INVALID', {
+    message: `A run that is ${status} takes no "${event}".`,
+    mend: 'Nothing was changed. Report it with this message: a run that has ended is never revived.',
   });
 }
 
