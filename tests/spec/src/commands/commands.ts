@@ -1,0 +1,328 @@
+import type { RunId, SignalKind, WaitResolution } from '@hexagent/agent-core';
+import { isTerminal } from '@hexagent/agent-core';
+import fc from 'fast-check';
+import { decide, noteDecision, truthOf } from './decide.ts';
+import { type Expected, ExpectedRun, type OpenQuestion } from './expected.ts';
+import { look, must, shown } from './look.ts';
+import { asked, type Plan, plan } from './plan.ts';
+import { LEASE_MS, type Site } from './site.ts';
+
+/** One thing that somebody does, told to the model and to the product. */
+export type Command = fc.AsyncCommand<Expected, Site>;
+
+/** Who does it where, and whether that machine dies over it. */
+type At = { readonly slot: number; readonly dieAfter: number | undefined };
+
+const at: fc.Arbitrary<At> = fc.record({
+  slot: fc.nat({ max: 1 }),
+  dieAfter: fc.option(fc.nat({ max: 14 }), { nil: undefined, freq: 2 }),
+});
+const whereOf = ({ slot, dieAfter }: At): string =>
+  `on ${slot}${dieAfter === undefined ? '' : `, which dies after ${dieAfter}`}`;
+const pick = fc.nat({ max: 5 });
+
+function command(
+  text: string,
+  run: (expected: Expected, site: Site) => Promise<void>,
+  check: (expected: Readonly<Expected>) => boolean = () => true,
+): Command {
+  return {
+    check,
+    run: async (expected, site) => {
+      await run(expected, site);
+      await look(expected, site);
+    },
+    toString: () => text,
+  };
+}
+
+const runAt = ({ runs }: Expected, index: number): ExpectedRun =>
+  runs[index % runs.length] as ExpectedRun;
+const questionAt = ({ questions }: Expected, index: number): OpenQuestion =>
+  questions[index % questions.length] as OpenQuestion;
+const hasRun = ({ runs }: Pick<Expected, 'runs'>): boolean => runs.length > 0;
+const hasQuestion = ({ questions }: Pick<Expected, 'questions'>): boolean => questions.length > 0;
+
+/** A run is started; a client that gets no answer sends the same again under the same key. */
+function start(given: { conversation: number; plan: Plan; at: At }): Command {
+  return command(
+    `start ${JSON.stringify(given.plan)} in ${given.conversation} ${whereOf(given.at)}`,
+    async (expected, site) => {
+      const key = expected.name();
+      const conversation = `${site.agent}-${given.conversation}`;
+      const busy = expected.openIn(conversation);
+      const { value, code } = await site.ask(
+        (app) =>
+          app.runs.start(
+            site.agent,
+            { message: asked(given.plan), conversationId: conversation },
+            site.caller(app, key),
+          ),
+        given.at,
+      );
+      if (busy !== undefined) {
+        must(code === 'CONVERSATION_BUSY', `${busy.key} is open, and ${key} is ${code}`);
+        return;
+      }
+      must(value !== undefined, `${key} is not started: ${code}`);
+      expected.runs.push(
+        new ExpectedRun({ key, runId: value.runId, conversation, plan: given.plan }),
+      );
+    },
+  );
+}
+
+/** The same start again: the same run. */
+function startAgain(given: { run: number; at: At }): Command {
+  return command(
+    `start ${given.run} again ${whereOf(given.at)}`,
+    async (expected, site) => {
+      const run = runAt(expected, given.run);
+      const { value, code } = await site.ask(
+        (app) =>
+          app.runs.start(
+            site.agent,
+            { message: asked(run.plan), conversationId: run.conversation },
+            site.caller(app, run.key),
+          ),
+        given.at,
+      );
+      must(value?.runId === run.runId, `${run.key} is started again: ${value?.runId ?? code}`);
+    },
+    hasRun,
+  );
+}
+
+type Choice = 'approve' | 'reject' | 'modify' | 'defer' | 'abandon';
+
+/** What the chooser says to a question of this kind. */
+function resolutionTo(site: Site, question: OpenQuestion, choice: Choice): WaitResolution {
+  if (question.kind === 'event') return { decision: 'answer', value: choice };
+  if (question.kind === 'recovery')
+    return choice === 'abandon' && question.call !== undefined
+      ? { decision: 'abandon' }
+      : truthOf(site, question);
+  if (choice === 'modify') return { decision: 'modify', input: { id: `${question.call?.id}!` } };
+  return { decision: choice === 'abandon' ? 'approve' : choice };
+}
+
+function answer(given: { question: number; choice: Choice; at: At }): Command {
+  return command(
+    `answer ${given.question} with ${given.choice} ${whereOf(given.at)}`,
+    async (expected, site) => {
+      const question = questionAt(expected, given.question);
+      if (question.run.cancelled) return;
+      await decide(site, question, resolutionTo(site, question, given.choice), given.at);
+    },
+    hasQuestion,
+  );
+}
+
+/** Two people, at two machines, at once: one of them is first. */
+function answerTwice(given: { question: number; one: Choice; other: Choice }): Command {
+  return command(
+    `answer ${given.question} with ${given.one} and ${given.other} at once`,
+    async (expected, site) => {
+      const question = questionAt(expected, given.question);
+      if (question.run.cancelled || given.one === 'defer' || given.other === 'defer') return;
+      const both = [given.one, given.other].map((choice, slot) => {
+        const resolution = resolutionTo(site, question, choice);
+        const answered = site.knock(
+          (app) => app.runs.resolve(question.id, resolution, site.caller(app)),
+          { slot },
+        );
+        return { resolution, answered };
+      });
+      const told = await Promise.all(
+        both.map(async ({ resolution, answered }) => ({ resolution, answer: await answered })),
+      );
+      await site.settle();
+      const [first, ...more] = told.filter(
+        ({ answer: { code } }) => code !== 'WAIT_ALREADY_RESOLVED',
+      );
+      must(
+        first !== undefined && (more.length === 0 || first.answer.code === 'WAIT_EXPIRED'),
+        `${question.id} is answered ${more.length + 1} times`,
+      );
+      await noteDecision(site, { question, ...first });
+    },
+    hasQuestion,
+  );
+}
+
+/** Somebody approves while somebody else cancels. */
+function answerAndCancel(given: { question: number; slot: number }): Command {
+  return command(
+    `answer ${given.question} on ${given.slot} and cancel elsewhere at once`,
+    async (expected, site) => {
+      const question = questionAt(expected, given.question);
+      const { run } = question;
+      if (run.cancelled) return;
+      const resolution = resolutionTo(site, question, 'approve');
+      const [answered, cancelled] = await Promise.all([
+        site.knock((app) => app.runs.resolve(question.id, resolution, site.caller(app)), {
+          slot: given.slot,
+        }),
+        site.knock((app) => app.runs.cancel(run.runId, undefined, site.caller(app)), {
+          slot: 1 - given.slot,
+        }),
+      ]);
+      await site.settle();
+      if (cancelled.code === undefined) run.cancelled = true;
+      else must(cancelled.code === 'RUN_ENDED', `${run.key} is not cancelled: ${cancelled.code}`);
+      if (answered.code === undefined || cancelled.code !== undefined)
+        await noteDecision(site, { question, resolution, answer: answered });
+    },
+    hasQuestion,
+  );
+}
+
+/** Any kind of signal that is not a decision; sent twice it counts once. */
+function signal(given: { run: number; kind: Told; twice: boolean; at: At }): Command {
+  return command(
+    `send ${given.kind} to ${given.run}${given.twice ? ' twice' : ''} ${whereOf(given.at)}`,
+    async (expected, site) => {
+      const run = runAt(expected, given.run);
+      const text = expected.name();
+      const hasEnded = isTerminal((await shown(site, run)).status);
+      const sent = { kind: given.kind, payload: { text }, dedupeKey: text };
+      for (let time = 0; time < (given.twice ? 2 : 1); time += 1) {
+        const { code } = await site.ask(
+          (app) => app.runs.signal(run.runId, sent, site.caller(app)),
+          time === 0 ? given.at : {},
+        );
+        const wanted = hasEnded ? 'RUN_ENDED' : undefined;
+        must(code === wanted, `${given.kind} to ${run.key}: ${code ?? 'accepted'}`);
+      }
+      if (!hasEnded) note(run, given.kind, text);
+    },
+    hasRun,
+  );
+}
+
+const TOLD = [
+  'user-message',
+  'steering-instruction',
+  'follow-up',
+  'pause',
+  'resume',
+  'scheduler-wake-up',
+] as const satisfies readonly SignalKind[];
+type Told = (typeof TOLD)[number];
+
+function note(run: ExpectedRun, kind: Told, text: string): void {
+  if (kind === 'user-message' || kind === 'steering-instruction') run.said.push(text);
+  if (kind === 'follow-up') run.followUps.push(text);
+  if (kind === 'pause') run.paused = true;
+  if (kind === 'resume') run.paused = false;
+}
+
+/** What a call listens for happens. */
+function event(given: { question: number; at: At }): Command {
+  return command(
+    `the event of ${given.question} happens ${whereOf(given.at)}`,
+    async (expected, site) => {
+      const question = questionAt(expected, given.question);
+      const { run, call, kind, expiresAt = 0 } = question;
+      if (kind !== 'event' || call === undefined || run.cancelled || site.isOrphan(run.runId))
+        return;
+      if (expiresAt <= site.clock.now()) return;
+      const value = expected.name();
+      const { code } = await site.ask(
+        (app) =>
+          app.runs.signal(
+            run.runId,
+            { kind: 'external-event', payload: { name: call.id, value }, dedupeKey: value },
+            site.caller(app),
+          ),
+        given.at,
+      );
+      must(code === undefined, `an event for ${run.key}: ${code}`);
+      call.decision = { said: value };
+    },
+    hasQuestion,
+  );
+}
+
+function cancel(given: { run: number; at: At }): Command {
+  return command(
+    `cancel ${given.run} ${whereOf(given.at)}`,
+    async (expected, site) => {
+      const run = runAt(expected, given.run);
+      const hasEnded = isTerminal((await shown(site, run)).status);
+      const { code } = await site.ask(
+        (app) => app.runs.cancel(run.runId, 'enough', site.caller(app)),
+        given.at,
+      );
+      if (hasEnded) {
+        must(
+          code === 'RUN_ENDED' || (run.cancelled && code === undefined),
+          `${run.key} is cancelled after its end: ${code}`,
+        );
+        return;
+      }
+      must(code === undefined, `${run.key} is not cancelled: ${code}`);
+      run.cancelled = true;
+    },
+    hasRun,
+  );
+}
+
+/** Time passes, and a worker takes up what it can. */
+function timePasses(given: { ms: number; dieAfter: number | undefined }): Command {
+  return command(
+    `${given.ms} ms pass${given.dieAfter === undefined ? '' : `, a worker dies after ${given.dieAfter}`}`,
+    (_expected, site) => site.timePasses(given.ms, given.dieAfter),
+  );
+}
+
+/** A machine is switched off while nothing happens on it. */
+function kill(given: { slot: number }): Command {
+  return command(`machine ${given.slot} dies`, async (_expected, site) => site.kill(given.slot));
+}
+
+/** Somebody asks for a run, wherever it is. */
+function attach(given: { run: number; at: At }): Command {
+  return command(
+    `attach to ${given.run} ${whereOf(given.at)}`,
+    async (expected, site) => {
+      const run = runAt(expected, given.run);
+      const { value, code } = await site.ask(
+        async (app): Promise<RunId> => (await app.runs.resume(run.runId, site.caller(app))).runId,
+        given.at,
+      );
+      must(value === run.runId, `${run.key} is attached to: ${value ?? code}`);
+    },
+    hasRun,
+  );
+}
+
+const choice = fc.constantFrom<Choice>(
+  'approve',
+  'approve',
+  'reject',
+  'modify',
+  'defer',
+  'abandon',
+);
+
+/** Everything that may happen, in any order. */
+export const COMMANDS: readonly fc.Arbitrary<Command>[] = [
+  fc.record({ conversation: fc.nat({ max: 2 }), plan, at }).map(start),
+  fc.record({ run: pick, at }).map(startAgain),
+  fc.record({ question: pick, choice, at }).map(answer),
+  fc.record({ question: pick, choice, at }).map(answer),
+  fc.record({ question: pick, one: choice, other: choice }).map(answerTwice),
+  fc.record({ question: pick, slot: fc.nat({ max: 1 }) }).map(answerAndCancel),
+  fc.record({ run: pick, kind: fc.constantFrom(...TOLD), twice: fc.boolean(), at }).map(signal),
+  fc.record({ question: pick, at }).map(event),
+  fc.record({ run: pick, at }).map(cancel),
+  fc
+    .record({
+      ms: fc.constantFrom(1_000, 2 * LEASE_MS, 200_000),
+      dieAfter: fc.option(fc.nat({ max: 14 }), { nil: undefined }),
+    })
+    .map(timePasses),
+  fc.record({ slot: fc.nat({ max: 1 }) }).map(kill),
+  fc.record({ run: pick, at }).map(attach),
+];
