@@ -1,0 +1,71 @@
+import { type TestPostgres, testPostgres } from '@hexagent/test-postgres';
+import { openStage, type Played, playMatrix } from '../src/matrix/matrix.ts';
+import { buildProgram } from '../src/matrix/program.ts';
+import type { Row } from '../src/matrix/row.ts';
+import { tableOf } from '../src/matrix/table.ts';
+import { CRASH_TABLE } from '../src/rows/crash-table.ts';
+
+const HELP = `npm run chaos: kills processes at every row of the crash table, on both databases, for every kind of tool.
+  npm run chaos -- --list             the rows
+  npm run chaos -- --only ROW,ROW     only these
+  npm run chaos -- --parallel N       cells at a time (2)`;
+
+const ROWS: readonly Row[] = [...CRASH_TABLE];
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) return print(HELP);
+  if (args.includes('--list'))
+    return print(ROWS.map(({ id, name }) => `${id.padEnd(20)} ${name}`).join('\n'));
+  const named = option(args, '--only')?.split(',');
+  const unknown = named?.filter((id) => !ROWS.some((row) => row.id === id)) ?? [];
+  if (unknown.length > 0) {
+    console.error(`There is no row "${unknown.join('", "')}"; --list shows them.`);
+    return 2;
+  }
+  const rows = ROWS.filter(({ id }) => named?.includes(id) ?? true);
+  const parallel = Number(option(args, '--parallel') ?? 2);
+  const started = performance.now();
+  const played = await playRows(rows, parallel);
+  console.log(`\n${tableOf(rows, played)}\n`);
+  const count = (kind: Played['outcome']['kind']): number =>
+    played.filter(({ outcome }) => outcome.kind === kind).length;
+  const minutes = ((performance.now() - started) / 60_000).toFixed(1);
+  console.log(`${count('left-out')} cells not played, with the reason above; ${minutes} minutes`);
+  console.log(`${count('ok')} passed, ${count('failed')} failed`);
+  return count('failed') > 0 || count('ok') === 0 ? 1 : 0;
+}
+
+async function playRows(rows: readonly Row[], parallel: number): Promise<readonly Played[]> {
+  const postgres: TestPostgres = await testPostgres();
+  const program = await buildProgram();
+  try {
+    const undisturbed = new Map();
+    const stages = [];
+    for (let lane = 0; lane < parallel; lane += 1)
+      stages.push(await openStage(program.file, postgres, undisturbed));
+    return await playMatrix(stages, rows, reportCell);
+  } finally {
+    program.remove();
+    await postgres.stop();
+  }
+}
+
+function reportCell({ row, store, tool, outcome }: Played): void {
+  if (outcome.kind === 'left-out') return;
+  const seconds = (outcome.ms / 1000).toFixed(1).padStart(6);
+  const mark = outcome.kind === 'ok' ? '✓' : '✗';
+  console.log(`${mark} ${row.id.padEnd(16)} ${store.padEnd(11)} ${tool.padEnd(15)} ${seconds} s`);
+  for (const why of outcome.why) console.log(`    ${why}`);
+}
+
+function option(args: readonly string[], name: string): string | undefined {
+  const at = args.indexOf(name);
+  return at === -1 ? undefined : args[at + 1];
+}
+
+function print(text: string): number {
+  console.log(text);
+  return 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));

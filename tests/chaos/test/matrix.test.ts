@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { playCell } from '../src/matrix/play.ts';
+import { CRASH_TABLE } from '../src/rows/crash-table.ts';
+import { testStage } from './stage.ts';
+
+const stage = testStage();
+
+/** The small form: a few cells that together see every kind of tool, both databases, and what is dearest to lose. */
+const CELLS = [
+  { id: 'effect', store: 'SQLite', tool: 'reconcilable' },
+  { id: 'effect', store: 'PostgreSQL', tool: 'non-idempotent' },
+  { id: 'used', store: 'PostgreSQL', tool: 'idempotent' },
+  { id: 'waits', store: 'SQLite', tool: 'read-only' },
+  { id: 'woken', store: 'SQLite', tool: 'idempotent' },
+] as const;
+
+test.each(CELLS)(
+  'a run survives SIGKILL: $id, on $store, with a tool that is $tool',
+  { timeout: 240_000 },
+  async ({ id, store, tool }) => {
+    const row = CRASH_TABLE.find((each) => each.id === id);
+    if (row === undefined) throw new Error(`There is no row ${id}.`);
+    const { kind, why } = await playCell(stage(), { row, store, tool });
+    expect({ kind, why }).toEqual({ kind: 'ok', why: [] });
+  },
+);
