@@ -4,8 +4,10 @@ import { appClosed, inputInvalid } from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
 import type { AgentDefinition } from '../definition/agent-definition.ts';
 import type { Caller } from '../gateway/caller.ts';
+import { checkedGateway } from '../gateway/checked-gateway.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { claimAndDrive, type Driven, driveById, type GatewayParts } from '../gateway/drive.ts';
+import { givenId } from '../gateway/given.ts';
 import type { RunHandle } from '../gateway/run-handle.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import type { Principal, Scope } from '../vocabulary/scope.ts';
@@ -24,7 +26,7 @@ export function composeApp(
     parts.closing.abort(appClosed());
     return parts.owned.abandon(appClosed());
   });
-  const runs = createGateway(parts);
+  const runs = checkedGateway(createGateway(parts));
   const start = async <O>(
     agent: AgentDefinition<O>,
     input: string | RunInput,
@@ -71,7 +73,7 @@ export function composeApp(
       throw unreadable;
     },
     drive: async (rootRunId, { signal }) => {
-      const driven = await driveById(parts, rootRunId, signal);
+      const driven = await driveById(parts, givenId(rootRunId), signal);
       if (driven !== undefined) await rested(driven);
     },
     close: () => lifecycle.close(),

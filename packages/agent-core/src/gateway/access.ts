@@ -6,6 +6,7 @@ import type { ActiveRun } from '../runner/active-run.ts';
 import type { Scope } from '../vocabulary/scope.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayParts } from './drive.ts';
+import { givenId } from './given.ts';
 
 /** Same tenant, and same user unless the run has none or the caller has none (a service or an operator of the tenant). */
 export function owns(owner: Scope, caller: Scope): boolean {
@@ -31,9 +32,10 @@ export type OwnedHead = RunHead & { readonly store: DurableStore };
  */
 export async function headFor(
   { setup: { store } }: GatewayParts,
-  id: string,
+  given: string,
   { principal, signal }: Caller,
 ): Promise<OwnedHead> {
+  const id = givenId(given);
   const head = await store?.records.head(rootOf(id), { signal });
   if (store === undefined || head === undefined || !owns(head.principal.scope, principal.scope))
     throw runNotFound(id);

@@ -51,7 +51,12 @@ export function isTextTurn(message: unknown): message is Message {
 export function shown(value: unknown): string {
   if (value === undefined) return 'missing';
   const json = toJson(value);
-  return json.ok ? JSON.stringify(json.value) : `a value of type ${typeof value}`;
+  return json.ok ? clipped(JSON.stringify(json.value)) : `a value of type ${typeof value}`;
+}
+
+/** The beginning of a text that came from outside: an error is no place for all of it. */
+export function clipped(text: string): string {
+  return text.length <= 80 ? text : `${text.slice(0, 80)}… (${text.length} characters)`;
 }
 
 const ORIGINS = ['user', 'model', 'tool', 'framework'];

@@ -1,5 +1,6 @@
 import { inputInvalid } from '../base/error-catalog.ts';
 import type { Caller } from './caller.ts';
+import { clipped } from './message-problems.ts';
 
 const DEFAULT_PAGE = 50;
 /** The most that one query answers; more is asked for page by page. */
@@ -28,6 +29,6 @@ export function wholeNumber(
 ): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
   throw inputInvalid('The query', [
-    { at, seen: `is ${String(value)}.`, mend: `Use a whole number of at least ${least}.` },
+    { at, seen: `is ${clipped(String(value))}.`, mend: `Use a whole number of at least ${least}.` },
   ]);
 }

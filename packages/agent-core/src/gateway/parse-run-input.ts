@@ -1,7 +1,9 @@
 import { inputInvalid, type Problem } from '../base/error-catalog.ts';
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
+import type { TextPart } from '../vocabulary/message.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
+import { sizeProblems } from './given.ts';
 import { historyProblems, isTextTurn, messageProblems, shown } from './message-problems.ts';
 
 const FIELDS = [
@@ -15,6 +17,10 @@ const FIELDS = [
   'metadata',
   'dependencies',
 ];
+/** The most that an input may be, in characters of its JSON text: it is stored whole, and its message once more. */
+const MAX_INPUT = 4 * 1_048_576;
+/** What is written again with every commit of the run, in characters of its JSON text. */
+const MAX_OF = { metadata: 16_384, state: 262_144 };
 const ID = /^[A-Za-z0-9._~:@-]{1,256}$/;
 
 /**
@@ -31,6 +37,7 @@ export function parseRunInput(input: unknown): RunInput {
   const copy = toJson(input);
   if (!copy.ok)
     problems.push({ at: 'input', seen: `${copy.problem}.`, mend: 'Send JSON values only.' });
+  else problems.push(...tooLarge(copy.value));
   if (problems.length > 0 || !copy.ok) throw inputInvalid('The run input', problems);
   return copy.value as unknown as RunInput;
 }
@@ -39,8 +46,24 @@ export function parseRunInput(input: unknown): RunInput {
 function isPlain(input: RunInput): boolean {
   if (typeof input.message !== 'string' || input.message.trim() === '') return false;
   for (const key in input) if (key !== 'message' && key !== 'history') return false;
-  const { history } = input;
-  return history === undefined || (Array.isArray(history) && history.every(isTextTurn));
+  const { history = [] } = input;
+  if (!Array.isArray(history)) return false;
+  let { length } = input.message;
+  for (const turn of history) {
+    if (!isTextTurn(turn)) return false;
+    for (const part of turn.parts) length += (part as TextPart).text.length;
+  }
+  return length <= MAX_INPUT;
+}
+
+function tooLarge(input: JsonValue): readonly Problem[] {
+  const parts = isJsonObject(input) ? input : {};
+  return [
+    ...sizeProblems(input, { at: 'input', most: MAX_INPUT }),
+    ...Object.entries(MAX_OF).flatMap(([field, most]) =>
+      sizeProblems(parts[field] ?? null, { at: `input.${field}`, most }),
+    ),
+  ];
 }
 
 function problemsOf(input: Readonly<Record<string, unknown>>): Problem[] {

@@ -8,6 +8,7 @@ import { headFor, statelessFor } from './access.ts';
 import type { Caller } from './caller.ts';
 import { cancelRun } from './cancel-run.ts';
 import type { GatewayParts } from './drive.ts';
+import { keyProblems } from './given.ts';
 import { resolveWait } from './resolve-wait.ts';
 import { append } from './wake.ts';
 
@@ -63,12 +64,7 @@ function signalProblems(given: unknown): readonly Problem[] {
       seen: `is ${JSON.stringify(kind)}.`,
       mend: `Choose one of: ${SIGNAL_KINDS.join(', ')}.`,
     });
-  if (dedupeKey !== undefined && (typeof dedupeKey !== 'string' || dedupeKey.trim() === ''))
-    problems.push({
-      at: 'dedupeKey',
-      seen: `is ${JSON.stringify(dedupeKey)}.`,
-      mend: 'Send a text that is not blank, or leave it out.',
-    });
+  problems.push(...keyProblems(dedupeKey, 'dedupeKey'));
   if (!isJsonObject(payload))
     return [
       ...problems,

@@ -41,6 +41,7 @@ function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
       goOn(run, open, answer);
       return;
     case 'result':
+      weigh(run, answer.content);
       recordResult(run, open, {
         outcome: answer.outcome,
         content: answer.content,
@@ -49,6 +50,7 @@ function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
       });
       return;
     case 'happened':
+      weigh(run, answer.result);
       recordResult(run, open, {
         outcome: 'ok',
         content: resultParts(answer.result),
@@ -74,6 +76,11 @@ function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
       askAgain(run, open, {});
       return;
   }
+}
+
+/** An answer has no budget but that of its door: several of them are stored in several commits. */
+function weigh({ journal }: ActiveRun, answer: unknown): void {
+  journal?.weighs(JSON.stringify(answer).length);
 }
 
 /** The decision that ends the run: whoever made it is named. */

@@ -24,11 +24,9 @@ export async function readConversation(
     consumed(run, signal);
     const handled = await answered(run, { signal, stepId: options.stepId });
     if (handled) continue;
-    run.append({
-      role: 'user',
-      origin: 'user',
-      parts: [{ type: 'text', text: signalText(signal.payload) }],
-    });
+    const text = signalText(signal.payload);
+    run.append({ role: 'user', origin: 'user', parts: [{ type: 'text', text }] });
+    run.journal?.weighs(text.length);
     given = true;
     if (run.journal?.isFull === true) await run.journal.commit({ signal: run.storage.signal });
   }

@@ -17,9 +17,9 @@ import type { RunSetup } from './run-setup.ts';
 /** Records (messages, calls, waits) and bytes of one commit; events and evidence follow from them. */
 const MAX_ROWS = 90;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Half of that: a batch leaves room for what else a commit makes true. A result is there twice, as message and as event. */
+/** Half of that, or less: a batch leaves room for one result more, which is there twice, as message and as event. */
 const FULL_ROWS = 45;
-const FULL_CHARACTERS = 1024 * 1024;
+const FULL_CHARACTERS = 512 * 1024;
 /** An unanswered commit is sent again after so long, doubled each time, until the lease is over. */
 const RESEND_MS = 50;
 

@@ -119,8 +119,9 @@ export function principalRequired(reason: string): AgentError {
 }
 
 export function cursorInvalid(after: unknown): AgentError {
+  const seen = typeof after === 'number' ? after : `of type ${typeof after}`;
   return new AgentError('CURSOR_INVALID', {
-    message: `The cursor ${JSON.stringify(after)} is not a number of an event.`,
+    message: `The cursor ${seen} is not a number of an event.`,
     mend: 'Quote the seq of the last event that was seen, or 0.',
   });
 }
