@@ -1,5 +1,5 @@
 import { toolNameCollision } from '../base/error-catalog.ts';
-import { runIdOf } from '../base/ids.ts';
+import { callIdOf, runIdOf } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../definition/agent-definition.ts';
 import type { Lease } from '../durable/commit.ts';
@@ -15,6 +15,7 @@ import type { RunInput } from '../vocabulary/run-input.ts';
 import type { Principal } from '../vocabulary/scope.ts';
 import type { RunState } from '../vocabulary/state.ts';
 import { ActiveRun, type Stood } from './active-run.ts';
+import { type Boundary, bodyBoundary, boundaryPayload } from './boundaries.ts';
 import { type Counters, newCounters } from './counters.ts';
 import { EventFeed } from './event-feed.ts';
 import { EvidenceChain } from './evidence-chain.ts';
@@ -111,12 +112,7 @@ export async function createRun(
     runId,
     kind: 'action-boundary',
     at: createdAt,
-    payload: {
-      actionId: `${runId}.1`,
-      actionKind: 'model-call',
-      stage: 'before',
-      idempotency: 'idempotent',
-    },
+    payload: boundaryPayload(firstAction(facts)),
   });
   const events: readonly AgentEvent[] = [
     { type: 'run-started' },
@@ -155,6 +151,24 @@ export async function createRun(
   return { created, stored, chain };
 }
 
+/** What a run does first: asks the model, or runs its own body. */
+function firstAction({ runId, definition }: RunFacts): Boundary {
+  if (definition.execute !== undefined)
+    return bodyBoundary({ callId: callIdOf(`${runId}.0.0`), attempt: 1 }, 'before');
+  return {
+    actionId: `${runId}.1`,
+    actionKind: 'model-call',
+    stage: 'before',
+    idempotency: 'idempotent',
+  };
+}
+
+/** The counters of a run whose first row of evidence is stored with it. */
+function firstCounters({ definition }: RunFacts): Counters {
+  const announced = definition.execute === undefined ? 1 : 0;
+  return { ...newCounters(), messages: 1, evidence: 1, announced };
+}
+
 function createdRow(facts: RunFacts): RunState {
   const { runId, definition, conversationId, metadata, createdAt, input } = facts;
   return {
@@ -166,7 +180,7 @@ function createdRow(facts: RunFacts): RunState {
     fingerprint: definition.fingerprint,
     ...CREATED,
     metadata,
-    counters: { ...newCounters(), messages: 1, evidence: 1 },
+    counters: { ...firstCounters(facts) },
     shared: input.state ?? {},
     createdAt,
     statusAt: createdAt,
@@ -188,7 +202,7 @@ export function firstOwner(
     readonly stored: readonly Envelope[];
   },
 ): ActiveRun {
-  const counters = { ...newCounters(), messages: 1, evidence: own.chain.count };
+  const counters = firstCounters(facts);
   return ownedRun(setup, facts, {
     ...own,
     counters,

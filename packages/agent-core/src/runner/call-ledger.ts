@@ -1,3 +1,4 @@
+import type { Grant } from '../approvals/grant.ts';
 import { idempotencyKey } from '../approvals/idempotency-key.ts';
 import { inputDigest } from '../approvals/input-digest.ts';
 import { waitIdOf } from '../base/ids.ts';
@@ -6,30 +7,15 @@ import type { Call, CallStage } from '../durable/call.ts';
 import type { Tool } from '../tools/tool.ts';
 import { DECISIONS_OF, type Wait, type WaitKind, type WaitRecord } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
-import { boundary } from './boundaries.ts';
+import { afterWait, boundary } from './boundaries.ts';
 import type { AskedCall } from './model-answer.ts';
-import type { OpenCall } from './open-call.ts';
+import { newOpenCall, type OpenCall } from './open-call.ts';
 
 /** A call that the model has asked for, on the ledger as `proposed`. */
 export function propose(run: ActiveRun, asked: AskedCall): OpenCall {
   const tool = run.catalogue.get(asked.toolName);
   const input = asked.arguments.ok ? asked.arguments.payload : {};
-  return {
-    call: proposedCall(run, { asked, input, tool }),
-    input,
-    tool,
-    refusal: undefined,
-    wait: undefined,
-    waits: 0,
-    answer: undefined,
-    carry: undefined,
-    resolution: undefined,
-    edited: false,
-    settled: false,
-    committed: 0,
-    running: false,
-    result: undefined,
-  };
+  return newOpenCall(proposedCall(run, { asked, input, tool }), { input, tool });
 }
 
 function proposedCall(
@@ -62,6 +48,7 @@ function proposedCall(
 /** The call under other arguments: validated before, bound to a new digest and a new key. */
 export function edit(run: ActiveRun, open: OpenCall, input: JsonObject): void {
   open.input = input;
+  open.unfit = undefined;
   // A stateless run has no ledger: nobody compares.
   if (run.journal === undefined) return;
   const digest = inputDigest(input);
@@ -112,8 +99,9 @@ export function markStarted(run: ActiveRun, open: OpenCall): void {
 
 /** `resolved → used`, in the very commit that acts on the answer. */
 export function useAnswer(run: ActiveRun, open: OpenCall): void {
-  const { wait, answer } = open;
+  const { wait, answer, remembered } = open;
   if (wait === undefined || wait.status !== 'resolved' || answer === undefined) return;
+  if (remembered !== undefined) run.journal?.value(remembered.write);
   run.journal?.moves({ id: wait.id, from: ['resolved'], to: 'used' });
   open.wait = { ...wait, status: 'used' };
   run.record({ type: 'wait-closed', wait: shownWait(open.wait) });
@@ -124,13 +112,11 @@ export function useAnswer(run: ActiveRun, open: OpenCall): void {
     digest: wait.digest,
     by: wait.resolvedBy as string,
     ...(answer.comment === undefined ? {} : { comment: answer.comment }),
+    // What runs after an edit is bound to other arguments than the ones that were asked about.
+    ...(answer.decision === 'modify' ? { ranWith: open.call.inputDigest } : {}),
+    ...(remembered === undefined ? {} : { remembered: grantEvidence(remembered.grant) }),
   });
-  boundary(run, {
-    actionId: wait.id,
-    actionKind: 'approval-wait',
-    stage: 'after',
-    idempotency: 'non-idempotent',
-  });
+  afterWait(run, open.wait);
 }
 
 export type WaitRequest = {
@@ -146,7 +132,7 @@ export type WaitRequest = {
 export function openWait(run: ActiveRun, open: OpenCall, request: WaitRequest): void {
   open.waits += 1;
   const { call } = open;
-  const now = run.setup.clock.now();
+  const now = run.journal?.storeNow ?? run.setup.clock.now();
   const prompt = run.guard?.json(request.prompt) ?? request.prompt;
   const record: WaitRecord = {
     id: waitIdOf(`${call.callId}.w${open.waits}`),
@@ -174,6 +160,11 @@ export function openWait(run: ActiveRun, open: OpenCall, request: WaitRequest): 
     idempotency: 'non-idempotent',
     metadata: { kind: request.kind, toolName: call.toolName, inputDigest: call.inputDigest },
   });
+}
+
+/** A grant as evidence names it. */
+export function grantEvidence({ id, what, within, grantedBy, waitId }: Grant): JsonObject {
+  return { id, what, within, grantedBy, waitId };
 }
 
 /** A wait as it is shown: without its answer. */

@@ -17,8 +17,12 @@ export type Counters = {
   stepIds: number;
   /** The last inbox signal that was read. */
   signals: number;
+  /** The number of the last model call whose `before` row is on record; above `steps` while the call is not answered. */
+  announced: number;
   /** Answers that did not fit the declared output, in a row. */
   outputRetries: number;
+  /** Events that have come before their wait was opened, and are kept for it. */
+  earlyEvents: number;
 };
 
 export function newCounters(): Counters {
@@ -31,7 +35,9 @@ export function newCounters(): Counters {
     messages: 0,
     stepIds: 0,
     signals: 0,
+    announced: 0,
     outputRetries: 0,
+    earlyEvents: 0,
   };
 }
 

@@ -5,22 +5,22 @@ import { executeFailed, outputInvalid, runCancelled } from '../base/error-catalo
 import { callIdOf } from '../base/ids.ts';
 import type { JsonValue } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
+import type { Call } from '../durable/call.ts';
 import { EVENT_CLASSES } from '../events/agent-event.ts';
 import type { AgentYield } from '../events/agent-yield.ts';
 import { fromYield } from '../events/project-yields.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { WaitResolution } from '../vocabulary/wait.ts';
+import { hasNews, takeNews } from './act-on-signals.ts';
 import type { ActiveRun } from './active-run.ts';
 import { cancelByAnswer } from './answer-calls.ts';
+import { afterWait, bodyBoundary, boundary, EXECUTE } from './boundaries.ts';
 import { openWait, shownWait, stage, useAnswer } from './call-ledger.ts';
 import { closeWait } from './cancel-run.ts';
-import { pollControl } from './control-lane.ts';
-import type { OpenCall } from './open-call.ts';
+import { pollControl, untilResumed } from './control-lane.ts';
+import { newOpenCall, type OpenCall } from './open-call.ts';
 import { grantControls } from './run-controls.ts';
 import { pauseRun, type Rest, settleRun } from './settle-run.ts';
-
-/** The name under which the body of a custom `execute` stands on the ledger. */
-const EXECUTE = 'execute';
 
 /**
  * Runs the agent's own `execute` in place of the loop. In a durable run the whole body is one effect on
@@ -32,6 +32,7 @@ export async function customExecute(run: ActiveRun): Promise<Rest> {
     const rest = await recovered(run, open);
     if (rest !== undefined) return rest;
   }
+  if (await isHeldBack(run)) return { kind: 'paused' };
   const stepId = run.nextStepId();
   run.show(stepId, { type: 'step-started', stepId, kind: 'tool' });
   if (open !== undefined) {
@@ -42,6 +43,8 @@ export async function customExecute(run: ActiveRun): Promise<Rest> {
       startedFence: run.fence,
     };
     run.journal?.call(open.call);
+    // The row before its first attempt is stored with the run.
+    if (open.call.attempt > 1) boundary(run, bodyBoundary(open.call, 'before'));
     await run.journal?.commit({ signal: run.storage.signal });
   }
   const outcome = await bodyOutcome(run, stepId).catch((error: unknown) => {
@@ -59,6 +62,17 @@ export async function customExecute(run: ActiveRun): Promise<Rest> {
   return settled(run, open, outcome);
 }
 
+/** A run that was paused before its body has begun is given back; from then on a pause holds the body where it is. */
+async function isHeldBack(run: ActiveRun): Promise<boolean> {
+  for (;;) {
+    if (run.signalled) await pollControl(run);
+    run.abort.throwIfAborted();
+    if (!run.held) return false;
+    if (hasNews(run)) await takeNews(run);
+    else if ((await pauseRun(run, undefined)) === 'committed') return true;
+  }
+}
+
 /** The body is over: messages that came too late for it stay unread, and the result names them. */
 async function settled(
   run: ActiveRun,
@@ -71,6 +85,7 @@ async function settled(
     open.settled = true;
     open.call = { ...open.call, stage: 'committed' };
     run.journal?.call(open.call);
+    boundary(run, bodyBoundary(open.call, 'after'));
   }
   while ((await settleRun(run, outcome)) === 'inbox-moved') await pollControl(run);
   return { kind: 'ended', outcome };
@@ -82,33 +97,19 @@ function onLedger(run: ActiveRun): OpenCall | undefined {
   if (known !== undefined) return known;
   const callId = callIdOf(`${run.runId}.0.0`);
   const digest = inputDigest({});
-  const open: OpenCall = {
-    call: {
-      callId,
-      runId: run.runId,
-      step: 0,
-      toolName: EXECUTE,
-      stage: 'proposed',
-      input: { plain: {} },
-      inputDigest: digest,
-      idempotencyKey: idempotencyKey({ rootRunId: run.runId, callId, inputDigest: digest }),
-      resume: 'ask',
-      attempt: 0,
-    },
-    input: {},
-    tool: undefined,
-    refusal: undefined,
-    wait: undefined,
-    waits: 0,
-    answer: undefined,
-    carry: undefined,
-    resolution: undefined,
-    edited: false,
-    settled: false,
-    committed: 0,
-    running: false,
-    result: undefined,
+  const call: Call = {
+    callId,
+    runId: run.runId,
+    step: 0,
+    toolName: EXECUTE,
+    stage: 'proposed',
+    input: { plain: {} },
+    inputDigest: digest,
+    idempotencyKey: idempotencyKey({ rootRunId: run.runId, callId, inputDigest: digest }),
+    resume: 'ask',
+    attempt: 0,
   };
+  const open = newOpenCall(call, { input: {}, tool: undefined });
   run.batch = [open];
   return open;
 }
@@ -119,8 +120,9 @@ async function recovered(run: ActiveRun, open: OpenCall): Promise<Rest | undefin
     if (open.wait?.kind === 'recovery' && open.answer !== undefined)
       return decided(run, open, open.answer);
     if (open.wait?.kind !== 'recovery' || open.wait.status !== 'pending') ask(run, open);
-    if ((await pauseRun(run, undefined)) === 'committed') return { kind: 'paused' };
-    await pollControl(run);
+    if (hasNews(run)) await takeNews(run);
+    else if ((await pauseRun(run, undefined)) === 'committed') return { kind: 'paused' };
+    else await pollControl(run);
     run.abort.throwIfAborted();
   }
 }
@@ -131,6 +133,7 @@ function ask(run: ActiveRun, open: OpenCall): void {
   if (wait?.status === 'pending' || wait?.status === 'resolved') {
     run.journal?.moves({ id: wait.id, from: ['pending', 'resolved'], to: 'void' });
     run.record({ type: 'wait-closed', wait: { ...shownWait(wait), status: 'void' } });
+    afterWait(run, { ...wait, status: 'void' });
   }
   stage(run, open, 'unknown');
   openWait(run, open, {
@@ -196,6 +199,7 @@ async function consumed(
 ): Promise<RunOutcome | undefined> {
   const messageId = run.nextMessageId();
   for (;;) {
+    if (run.held) await untilResumed(run);
     const next = await run.abort
       .until(Promise.resolve(items.next()))
       .catch(async (error: unknown) => {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { CallStage } from '../durable/call.ts';
 import { captureResult } from '../tools/capture-result.ts';
 import type { Message, Part, ToolResultPart } from '../vocabulary/message.ts';
@@ -25,8 +25,6 @@ export function recordResult(run: ActiveRun, open: OpenCall, settlement: Settlem
   const { call, tool } = open;
   useAnswer(run, open);
   if (value !== undefined && tool !== undefined) run.learn(value, tool.definition.outputMarks);
-  const started =
-    call.stage === 'started' || call.stage === 'unknown' || call.stage === 'suspended';
   open.result = { type: 'tool-result', callId: call.callId, outcome, content };
   open.settled = true;
   open.running = false;
@@ -53,31 +51,32 @@ export function recordResult(run: ActiveRun, open: OpenCall, settlement: Settlem
     message: resultMessage(open.result),
   });
   if (own) journal.progressed();
-  if (tool !== undefined && started) {
-    const payload = captureResult(tool.definition, value ?? null);
-    run.evidence('tool', {
-      callId: call.callId,
-      outcome,
-      stage,
-      attempt: call.attempt,
-      ...payload,
-    });
-    boundary(run, {
-      actionId: call.callId,
-      actionKind: 'tool-call',
-      stage: 'after',
-      idempotency: tool.definition.idempotency,
-      metadata: { toolName: call.toolName, outcome },
-    });
-    return;
-  }
+  const { attempt } = call;
   run.evidence('tool', {
     callId: call.callId,
     toolName: call.toolName,
     outcome,
     stage,
-    ran: false,
+    ...(attempt > 0 ? { attempt } : { ran: tool?.runs === 'client' && own ? 'client' : false }),
+    ...captured(open, settlement),
   });
+  // Every started call has a row before each of its attempts, and this one behind the last.
+  if (attempt === 0) return;
+  boundary(run, {
+    actionId: call.callId,
+    actionKind: 'tool-call',
+    stage: 'after',
+    idempotency: tool?.definition.idempotency ?? 'unknown',
+    metadata: { toolName: call.toolName, outcome },
+  });
+}
+
+/** What the tool wants to be kept of its result; nothing where it gave none, or where nobody knows the tool any more. */
+function captured({ call, tool }: OpenCall, { value, content, own }: Settlement): JsonObject {
+  if (tool === undefined) return {};
+  if (tool.runs === 'client')
+    return own ? captureResult(tool.definition, content as unknown as JsonValue) : {};
+  return call.attempt > 0 ? captureResult(tool.definition, value ?? null) : {};
 }
 
 export function resultMessage(result: ToolResultPart): Message {

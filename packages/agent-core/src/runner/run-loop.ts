@@ -1,12 +1,14 @@
 import { modelRefused, outputInvalid } from '../base/error-catalog.ts';
 import type { AgentModel } from '../model/agent-model.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
+import { hasNews, takeNews } from './act-on-signals.ts';
 import type { ActiveRun } from './active-run.ts';
 import { authoriseBatch } from './authorise-batch.ts';
-import { beforeModel, boundary } from './boundaries.ts';
+import { afterModel, beforeModel } from './boundaries.ts';
 import { callModel, type ModelStep } from './call-model.ts';
 import { pollControl } from './control-lane.ts';
 import { dispatchBatch, finishBatch, marksAreStored } from './dispatch-batch.ts';
+import { giveBack, leavesCalls } from './drain.ts';
 import { checkLimits } from './limits.ts';
 import { outputComplaint, readOutput } from './output-rules.ts';
 import { pauseRun, type Rest, settleRun } from './settle-run.ts';
@@ -18,24 +20,38 @@ import { pauseRun, type Rest, settleRun } from './settle-run.ts';
 export async function runLoop(run: ActiveRun, model: AgentModel): Promise<Rest> {
   let outcome: RunOutcome | undefined;
   for (;;) {
-    if (run.signalled) await pollControl(run);
+    run.pollPoint = 'safe-boundary';
+    if (hasNews(run)) await takeNews(run);
     run.abort.throwIfAborted();
     if (run.batch.length > 0) {
       const rest = await dispatchBatch(run);
+      if (rest.kind === 'blocked' && leavesCalls(run)) {
+        const left = await giveBack(run, rest.stepId);
+        if (left !== undefined) return left;
+        continue;
+      }
       if (rest.kind === 'blocked') {
         if ((await pauseRun(run, rest.stepId)) === 'committed') return { kind: 'paused' };
         run.signalled = true;
         continue;
       }
       finishBatch(run, rest);
-      if (run.journal !== undefined) await store(run);
+      // A run that is given back now stores it with that.
+      if (run.journal !== undefined && !run.draining) await store(run);
     }
     if (run.held) {
       if ((await pauseRun(run, undefined)) === 'committed') return { kind: 'paused' };
       run.signalled = true;
       continue;
     }
+    if (run.draining) {
+      const left = await giveBack(run);
+      if (left !== undefined) return left;
+      continue;
+    }
     checkLimits(run);
+    // On record already, unless an owner died between the last result and the row.
+    beforeModel(run);
     const step = await callModel(run, model);
     if (step !== undefined) outcome = await takeAnswer(run, step);
     if (outcome === undefined) continue;
@@ -48,26 +64,29 @@ export async function runLoop(run: ActiveRun, model: AgentModel): Promise<Rest> 
 
 /** Ends the run, unless a message is there to be read first: then the answer that stands is stored before the next call. */
 async function ended(run: ActiveRun, outcome: RunOutcome): Promise<boolean> {
-  while (run.conversation.length === 0) {
+  for (;;) {
+    run.pollPoint = 'action-boundary';
+    if (hasNews(run)) await takeNews(run);
     run.abort.throwIfAborted();
+    if (run.conversation.length > 0) return false;
     if ((await settleRun(run, outcome)) === 'committed') return true;
     await pollControl(run);
   }
-  return false;
 }
 
 /** Puts an answer on record; undefined when the run goes on. */
 async function takeAnswer(run: ActiveRun, step: ModelStep): Promise<RunOutcome | undefined> {
   const { answer, stepId } = step;
   run.counters.steps += 1;
+  recordModel(run, step);
   if (answer.finish === 'content-filter')
     throw modelRefused({ reason: `The model "${answer.model}" stopped with "content-filter".` });
   run.append({ role: 'assistant', origin: 'model', parts: answer.parts });
   run.journal?.progressed();
-  recordModel(run, step);
   if (answer.text !== '' || answer.calls.length === 0) run.lastText = answer.text;
   if (answer.calls.length > 0) {
-    authoriseBatch(run, answer.calls);
+    const deciding = authoriseBatch(run, answer.calls);
+    if (deciding !== undefined) await deciding;
     run.record({ type: 'step-finished', stepId, usage: answer.usage, finish: answer.finish });
     const goesOn = run.batch.some(
       ({ call, refusal }) => call.stage === 'started' || refusal !== undefined,
@@ -109,7 +128,7 @@ function recordModel(run: ActiveRun, { answer }: ModelStep): void {
     calls: answer.calls.map(({ callId, toolName }) => ({ callId, toolName })),
     characters: answer.text.length,
   });
-  boundary(run, { actionId, actionKind: 'model-call', stage: 'after', idempotency: 'idempotent' });
+  afterModel(run);
 }
 
 /** The answer does not fit the declared output: its text is taken back, and the model is told what was wrong. */

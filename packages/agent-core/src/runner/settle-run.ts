@@ -2,16 +2,21 @@ import type { ErrorRecord } from '../base/error.ts';
 import { AgentError } from '../base/error.ts';
 import { endOf, type LifecycleEvent, restReasonOf } from '../durable/lifecycle.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
+import { isBusyWithSignals } from './act-on-signals.ts';
 import type { ActiveRun } from './active-run.ts';
+import { closeModel } from './boundaries.ts';
 import { shownWait } from './call-ledger.ts';
 import { pollControl } from './control-lane.ts';
 import { givenKey } from './dedupe-key.ts';
+import { voidedEvents } from './early-events.ts';
 import { openWaits, untilDue } from './open-waits.ts';
 import type { Ending, RunJournal } from './run-journal.ts';
 
-/** How one stretch of work ended: the run paused, or it is over. */
+/** How one stretch of work ended: the run paused, was given back, or is over. */
 export type Rest =
   | { readonly kind: 'paused' }
+  /** Given back before it came to rest: anybody may go on with it. */
+  | { readonly kind: 'drained' }
   | { readonly kind: 'ended'; readonly outcome: RunOutcome };
 
 /**
@@ -24,9 +29,12 @@ export async function pauseRun(
 ): Promise<'committed' | 'inbox-moved'> {
   if (run.signalled || run.polling !== undefined) {
     // A signal that is counted as seen must have been acted on: nobody would wake the run for it again.
+    run.pollPoint = 'approval-boundary';
     await pollControl(run);
     return 'inbox-moved';
   }
+  // Above the limit of deliveries nothing is worked on, no hook either: the next owner acts on what has been read.
+  if (isBusyWithSignals(run) && run.question?.poison !== true) return 'inbox-moved';
   if (openStep !== undefined && run.feed.isOpen(openStep)) {
     run.record({ type: 'step-finished', stepId: openStep, finish: 'paused' });
   }
@@ -46,7 +54,8 @@ export async function pauseRun(
     lastSeenSeq: run.counters.signals,
     ...(wakeInMs === undefined ? {} : { wakeInMs }),
   };
-  const answer = await (run.journal as RunJournal).end({ release }, stop);
+  const poison = run.question?.poison === true ? ({ poison: true } as const) : {};
+  const answer = await (run.journal as RunJournal).end({ release, ...poison }, stop);
   return foreseen(run, answer);
 }
 
@@ -71,6 +80,7 @@ export async function settleRun(
 ): Promise<'committed' | 'inbox-moved'> {
   run.foresee(event);
   run.countActive();
+  closeModel(run, outcome.kind === 'completed' ? 'skipped' : outcome.kind);
   nameUnread(run);
   for (const stepId of run.feed.openSteps) {
     run.record({ type: 'step-finished', stepId, finish: outcome.kind });
@@ -81,6 +91,7 @@ export async function settleRun(
     {
       closeInbox: outcome.kind === 'completed' ? { lastSeenSeq: run.counters.signals } : 'anyway',
       voidWaits: true,
+      ...voidedEvents(run),
       ...settledTurn(run),
     },
     { signal: run.storage.signal },

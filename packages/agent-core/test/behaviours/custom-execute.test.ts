@@ -71,6 +71,7 @@ describe('core-contract §12.2 and §12.9', () => {
       'progress',
       'message-delta',
       'tool-call-result',
+      'evidence-recorded',
       'step-finished',
       'run-finished',
     ]);
