@@ -62,6 +62,7 @@ test('gives an agent its defaults: stateless, balanced, bounded', () => {
     toolSources: [],
     durable: false,
     recovery: 'none',
+    approvals: { onExpiry: 'reject', onReject: 'return' },
     accepts: [],
     signals: {},
     streamingExposure: 'balanced',
@@ -111,6 +112,7 @@ test('keeps every field that it is given, frozen', () => {
     agent.metadata,
     agent.needs,
     agent.limits,
+    agent.approvals,
     agent.accepts,
     agent.signals,
   ])
@@ -177,6 +179,7 @@ test('names the agent, the field, what was seen and the mend, every problem at o
     sampling: { temperature: -1, topP: 2, maxTokens: 0, seed: 1 },
     accepts: ['shout'],
     tools: [look, look, {}],
+    approvals: { onReject: 'never' },
     toolSources: ['', 'mcp', 'mcp', 7],
     output: { type: 'tuple' },
     colour: 'red',
@@ -206,6 +209,7 @@ test('names the agent, the field, what was seen and the mend, every problem at o
     '  - defineAgent("").toolSources[0]: is "". Name a tool source by its id.',
     '  - defineAgent("").toolSources[2]: names "mcp" a second time. Name each source once.',
     '  - defineAgent("").toolSources[3]: is 7. Name a tool source by its id.',
+    '  - defineAgent("").approvals.onReject: is "never". Choose one of: return, fail.',
     '  - defineAgent("").tools[1]: is a second tool named "look". Give each tool a name of its own, or leave one out.',
     '  - defineAgent("").tools[2]: is not a tool. Make it with defineTool or clientTool.',
     expect.stringMatching(/defineAgent\(""\)\.output/),
@@ -282,7 +286,7 @@ test('refuses a cost limit and any other exposure until they have a behaviour', 
   ]);
 });
 
-test('takes hooks for what reaches the model, and no others', () => {
+test('takes hooks for every kind but those that have steps of their own', () => {
   const signals = {
     cancel: hook,
     'approval-decision': hook,
@@ -299,12 +303,24 @@ test('takes hooks for what reaches the model, and no others', () => {
     expect.stringContaining('signals["cancel"]: is handled by the framework.'),
     expect.stringContaining('signals["approval-decision"]: is handled by the framework.'),
     expect.stringContaining('signals["shout"]: is not a kind of signal.'),
-    expect.stringContaining('signals["pause"]: has no behaviour yet.'),
-    expect.stringContaining('signals["external-event"]: has no behaviour yet.'),
+    expect.stringContaining(
+      'signals["pause"]: is a hook for a kind that the agent does not accept.',
+    ),
+    expect.stringContaining('signals["external-event"]: is a hook for a kind'),
     '  - defineAgent("a").signals["follow-up"]: is a hook for a kind that the agent does not accept. Add "follow-up" to accepts, or remove the hook.',
     '  - defineAgent("a").signals["user-message"]: is "hello". Write `async function* (signal, context) { … }`.',
     '  - defineAgent("a").signals["steering-instruction"]: is not an async generator function. Write `async function* (signal, context) { … }`.',
   ]);
+  const hookable = {
+    'user-message': hook,
+    'steering-instruction': hook,
+    'follow-up': hook,
+    pause: hook,
+    resume: hook,
+    'external-event': hook,
+    'scheduler-wake-up': hook,
+  };
+  expect(problemsOf({ name: 'a', signals: hookable })).toEqual([]);
 });
 
 test('refuses what its own execute would leave unused', () => {

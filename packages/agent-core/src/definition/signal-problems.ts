@@ -1,6 +1,6 @@
 import type { Problem } from '../base/error-catalog.ts';
 import { isJsonObject } from '../base/json.ts';
-import { CONVERSATION_KINDS, SIGNAL_KINDS } from '../vocabulary/signal.ts';
+import { SIGNAL_KINDS } from '../vocabulary/signal.ts';
 import { shown } from './shown.ts';
 
 type Given = { readonly accepts?: unknown; readonly signals?: unknown; readonly execute?: unknown };
@@ -61,14 +61,6 @@ function kindProblems(
         at,
         seen: 'is not a kind of signal.',
         mend: `Choose from: ${SIGNAL_KINDS.join(', ')}.`,
-      },
-    ];
-  if (!(CONVERSATION_KINDS as readonly string[]).includes(kind))
-    return [
-      {
-        at,
-        seen: 'has no behaviour yet.',
-        mend: `Hooks of control signals come with the signals release: leave it out until then. Hooks are called for: ${CONVERSATION_KINDS.join(', ')}.`,
       },
     ];
   if (Array.isArray(accepts) && !accepts.includes(kind))

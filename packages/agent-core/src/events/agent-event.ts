@@ -59,7 +59,7 @@ export type AgentEvent =
   | {
       readonly type: 'step-started';
       readonly stepId: string;
-      readonly kind: 'model' | 'tool' | 'compaction';
+      readonly kind: 'model' | 'tool' | 'compaction' | 'signal';
     }
   | { readonly type: 'message-delta'; readonly messageId: string; readonly delta: string }
   | { readonly type: 'reasoning-delta'; readonly reasoningId: string; readonly delta: string }

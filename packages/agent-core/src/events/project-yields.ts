@@ -96,6 +96,7 @@ const STEP_TEXTS = {
   model: 'preparing model request',
   tool: 'running tools',
   compaction: 'compacting history',
+  signal: 'answering a signal',
 } as const;
 
 function finalYield(event: EventOf<'run-finished'>, runId: RunId): AgentYield {

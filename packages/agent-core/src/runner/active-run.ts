@@ -7,19 +7,21 @@ import type { AgentEvent } from '../events/agent-event.ts';
 import type { Mark } from '../guard/mark.ts';
 import { type ValueGuard, valueGuard } from '../guard/value-guard.ts';
 import type { ToolCatalogue } from '../tools/catalogue.ts';
+import type { Cancellation } from '../vocabulary/cancellation.ts';
 import type { EvidenceKind } from '../vocabulary/evidence.ts';
 import type { Message } from '../vocabulary/message.ts';
 import type { RunSummary } from '../vocabulary/outcome.ts';
 import type { RunContext } from '../vocabulary/run-context.ts';
-import type { RunSignal } from '../vocabulary/signal.ts';
+import type { PollPoint, RunSignal } from '../vocabulary/signal.ts';
 import type { RunState } from '../vocabulary/state.ts';
 import type { CleanupTask } from './cleanup.ts';
 import type { Counters } from './counters.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { EvidenceChain } from './evidence-chain.ts';
 import type { OpenCall } from './open-call.ts';
+import type { OpenQuestion } from './open-question.ts';
 import { OwnRunContext } from './run-context.ts';
-import type { CancelRequest, RunFacts } from './run-facts.ts';
+import type { CancelRequest, EarlyEvent, RunFacts } from './run-facts.ts';
 import type { RunJournal } from './run-journal.ts';
 import type { RunSetup } from './run-setup.ts';
 
@@ -58,6 +60,12 @@ export class ActiveRun {
   lastText = '';
   /** Unread signals of the conversation lane. */
   conversation: readonly RunSignal[] = NOTHING;
+  /** Control signals that have been read and are acted on at the next boundary. */
+  addressed: readonly RunSignal[] = NOTHING;
+  /** Events that came before their wait was opened, in the order of their arrival. */
+  early: readonly EarlyEvent[] = NOTHING;
+  /** Where the run stands when its inbox is read. */
+  pollPoint: PollPoint = 'safe-boundary';
   /** What a custom `execute` wants to be put in order when it is cancelled. */
   cleanups: readonly CleanupTask[] = NOTHING;
   /** The run would otherwise end: follow-ups are read, too. */
@@ -68,11 +76,31 @@ export class ActiveRun {
   signalled = false;
   /** The one poll of the inbox that is going on. */
   polling: Promise<void> | undefined;
+  /** The one that follows it, for what has come since. */
+  nextPoll: Promise<void> | undefined;
   cancelRequest: CancelRequest | undefined;
+  /** From the moment a cancellation is carried out. */
+  cancellation: Cancellation | undefined;
+  /** Calls of a cancellation that an owner before has begun, whose cleanup has not ended. */
+  interrupted: readonly OpenCall[] = NOTHING;
+  /** What somebody has to say about the run as a whole before anything of it is worked on. */
+  question: OpenQuestion | undefined;
+  /** How many questions about the run as a whole there have been: ids count. */
+  questions = 0;
+  /** Of the definition under which its open calls were asked for. */
+  fingerprint: string;
+  /** The digest of the last one that was answered with `approve`. */
+  agreed: string | undefined;
   /** The moment the current stretch of work began, by the monotonic clock. */
   activeSince: number;
   /** Set while tools run: a signal was read, look again at what can run. */
   onSignal: (() => void) | undefined;
+  /** Called once, when the inbox has been read. */
+  listeners: readonly (() => void)[] = NOTHING;
+  /** It is to be given back at the next safe boundary. */
+  draining = false;
+  /** Set while something runs that a drain stops. */
+  onDrain: (() => void) | undefined;
 
   #stood: Stood;
   #foreseen: Stood | undefined;
@@ -99,6 +127,7 @@ export class ActiveRun {
     this.counters = options.counters;
     this.catalogue = options.catalogue;
     this.#stood = options.stood;
+    this.fingerprint = options.facts.definition.fingerprint;
     this.shared = options.shared;
     this.activeSince = options.setup.clock.monotonic();
     this.abort = linked(options.signal);
@@ -252,11 +281,12 @@ export class ActiveRun {
       ...(input.parentRunId === undefined ? {} : { parentRunId: input.parentRunId }),
       conversationId,
       agent: definition.name,
-      fingerprint: definition.fingerprint,
+      fingerprint: this.fingerprint,
       ...standing,
       metadata,
       counters: { ...this.counters, activeMs: Math.round(this.counters.activeMs) },
       shared: this.shared,
+      ...(this.cancellation === undefined ? {} : { cancellation: this.cancellation }),
       createdAt,
       statusAt: at,
     };

@@ -7,6 +7,7 @@ import type { ActiveRun } from './active-run.ts';
 import { assembleRequest, instruct } from './assemble-request.ts';
 import { pollControl } from './control-lane.ts';
 import { readConversation } from './conversation-lane.ts';
+import { untilDrained } from './drain.ts';
 import { AnswerAssembler, type ModelAnswer } from './model-answer.ts';
 import { ShownDeltas } from './shown-deltas.ts';
 import { shownInput } from './shown-input.ts';
@@ -36,6 +37,7 @@ export async function callModel(run: ActiveRun, model: AgentModel): Promise<Mode
       return undefined;
     }
   }
+  run.pollPoint = 'model-stream-tick';
   if (run.systemText === undefined) await instruct(run);
   const request = assembleRequest(run);
   for (let attempt = 0; ; attempt += 1) {
@@ -49,7 +51,7 @@ export async function callModel(run: ActiveRun, model: AgentModel): Promise<Mode
     });
     try {
       const answer = await observed(run, request, () =>
-        streamed(run, { model, request, assembler }),
+        untilDrained(run, () => streamed(run, { model, request, assembler })),
       );
       shown.end();
       run.counters.usage = addUsage(run.counters.usage, answer.usage);

@@ -1,23 +1,58 @@
 import { runCancelled } from '../base/error-catalog.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import type { RunTree } from '../durable/run-records.ts';
 import { isControl, type RunSignal } from '../vocabulary/signal.ts';
 import type { WaitRecord } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
-import { keep, opened } from './keeping.ts';
+import { opened } from './keeping.ts';
+import { hookFor } from './signal-hooks.ts';
 
 /**
- * Reads what is new in the inbox: control signals act at once, conversation signals queue for the next
- * safe boundary. One poll at a time; who comes meanwhile waits for the same one.
+ * Reads what is new in the inbox: control signals act at once or at the next boundary, conversation signals
+ * queue for the next safe boundary. One poll at a time; what was called for while one is going on is read by
+ * one more, since the first may have looked already.
  */
 export function pollControl(run: ActiveRun): Promise<void> {
+  const { polling } = run;
+  if (polling === undefined) return startPoll(run);
+  run.nextPoll ??= polling
+    .catch(() => undefined)
+    .then(() => {
+      run.nextPoll = undefined;
+      return run.polling ?? startPoll(run);
+    });
+  return run.nextPoll;
+}
+
+function startPoll(run: ActiveRun): Promise<void> {
   run.signalled = false;
-  run.polling ??= poll(run).finally(() => {
+  run.polling = poll(run).finally(() => {
     run.polling = undefined;
     run.onSignal?.();
+    const { listeners } = run;
+    run.listeners = [];
+    for (const wake of listeners) wake();
   });
   return run.polling;
+}
+
+/** Resolves when the inbox has been read the next time. */
+export function untilRead(run: ActiveRun): Promise<void> {
+  return run.abort.until(
+    new Promise<void>((resolve) => {
+      run.listeners = [...run.listeners, resolve];
+    }),
+  );
+}
+
+/** For a body that cannot be given back: a `pause` holds it in place, here, until `resume` or `cancel`. */
+export async function untilResumed(run: ActiveRun): Promise<void> {
+  while (run.held) {
+    if (run.signalled) await pollControl(run);
+    else await untilRead(run);
+  }
+  run.abort.throwIfAborted();
 }
 
 /** The inbox may hold something new: reads it at once, whatever the owner is doing. */
@@ -43,18 +78,16 @@ async function poll(run: ActiveRun): Promise<void> {
       run.conversation = [...run.conversation, signal];
       continue;
     }
-    if (signal.kind === 'external-event') await answerEvents(run, { store, signal });
     answered = act(run, signal) || answered;
   }
   if (answered) await readAnswers(run, store);
 }
 
-/** Takes a control signal off the inbox; true when a wait has been answered. */
+/** What a control signal does at once; true when a wait has been answered. The rest is acted on at the next boundary. */
 function act(run: ActiveRun, signal: RunSignal): boolean {
-  consumed(run, signal);
-  run.journal?.progressed();
   switch (signal.kind) {
     case 'cancel': {
+      taken(run, signal);
       const { reason, requestedBy } = signal.payload;
       run.cancelRequest ??= {
         signalSeq: signal.seq,
@@ -64,53 +97,38 @@ function act(run: ActiveRun, signal: RunSignal): boolean {
       run.abort.abort(runCancelled(run.runId));
       return false;
     }
+    case 'approval-decision':
+      taken(run, signal);
+      return true;
     case 'pause':
-      run.stand({ kind: 'pause-requested' });
-      return false;
     case 'resume':
-      run.stand({ kind: 'resume-requested' });
+      // Nothing is started from here on, or may be again; a hook is told of it.
+      run.stand({ kind: signal.kind === 'pause' ? 'pause-requested' : 'resume-requested' });
+      if (hookFor(run, signal.kind) === undefined) taken(run, signal);
+      else run.addressed = [...run.addressed, signal];
       return false;
     default:
-      return true;
+      run.addressed = [...run.addressed, signal];
+      return false;
   }
+}
+
+/** Reading a control signal is progress. */
+function taken(run: ActiveRun, signal: RunSignal): void {
+  consumed(run, signal);
+  run.journal?.progressed();
 }
 
 /** A signal is off the inbox with the next commit; its event and its evidence say so. */
 export function consumed(run: ActiveRun, signal: RunSignal): void {
   run.journal?.consumes(signal.seq);
   run.record({ type: 'signal-consumed', kind: signal.kind, signalSeq: signal.seq });
-  run.evidence('signal', { signalSeq: signal.seq, kind: signal.kind, payload: signal.payload });
-}
-
-/** Every event wait of that name gets the event's value; the answer goes through the same door as a person's. */
-async function answerEvents(
-  run: ActiveRun,
-  { store, signal }: { readonly store: DurableStore; readonly signal: RunSignal },
-): Promise<void> {
-  const name = signal.payload['name'];
-  for (const { wait } of run.batch) {
-    if (wait?.kind !== 'event' || wait.status !== 'pending' || wait.prompt['name'] !== name)
-      continue;
-    const resolution = { decision: 'answer' as const, value: eventValue(signal.payload) };
-    await store.inbox.resolve(
-      wait.id,
-      {
-        digest: wait.digest,
-        decision: 'answer',
-        resolution: await keep(resolution, {
-          sealer: run.setup.sealer,
-          boundTo: `${wait.id}/resolution`,
-        }),
-        by: 'external-event',
-      },
-      { signal: run.storage.signal },
-    );
-  }
-}
-
-function eventValue(payload: JsonObject): JsonValue {
-  const value = payload['value'];
-  return value === undefined ? null : value;
+  run.evidence('signal', {
+    signalSeq: signal.seq,
+    kind: signal.kind,
+    payload: signal.payload,
+    pollPoint: run.pollPoint,
+  });
 }
 
 /** Brings the answers of waits into memory: the wait row is the answer, its signal was only the wake-up. */
@@ -119,10 +137,14 @@ async function readAnswers(run: ActiveRun, store: DurableStore): Promise<void> {
   for (const record of tree.waits) await takeAnswer(run, record);
 }
 
-/** Gives a resolved wait to its call; anything else is left as it is. */
+/** Gives a resolved wait to its call, or to the question about the run; anything else is left as it is. */
 export async function takeAnswer(run: ActiveRun, record: WaitRecord): Promise<void> {
   if (record.status !== 'resolved' || record.resolution === undefined) return;
-  const open = run.batch.find(({ wait }) => wait?.id === record.id);
+  const { question } = run;
+  const open =
+    question?.wait.id === record.id
+      ? question
+      : run.batch.find(({ wait }) => wait?.id === record.id);
   if (open === undefined || open.answer !== undefined) return;
   const answer = await opened(record.resolution, {
     sealer: run.setup.sealer,

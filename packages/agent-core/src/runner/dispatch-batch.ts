@@ -1,13 +1,13 @@
 import { linked } from '../base/abort.ts';
 import { acceptReturn } from './accept-result.ts';
+import { hasNews, takeNews } from './act-on-signals.ts';
 import type { ActiveRun } from './active-run.ts';
 import { actOnAnswers } from './answer-calls.ts';
 import { Arrivals } from './arrivals.ts';
 import { startWhatMay } from './authorise-batch.ts';
 import { beforeModel } from './boundaries.ts';
-import { pollControl } from './control-lane.ts';
 import { expireDue } from './expire-waits.ts';
-import type { OpenCall } from './open-call.ts';
+import type { OpenCall, Refusal } from './open-call.ts';
 import { untilDue } from './open-waits.ts';
 import { closeBatch, recordResult } from './record-result.ts';
 import { runCall } from './run-call.ts';
@@ -29,7 +29,8 @@ export async function dispatchBatch(run: ActiveRun): Promise<BatchRest> {
   run.onSignal = () => arrivals.wake();
   try {
     for (;;) {
-      if (run.signalled) await pollControl(run);
+      run.pollPoint = 'tool-boundary';
+      if (hasNews(run)) await takeNews(run);
       if (run.journal !== undefined) {
         await expireDue(run);
         await actOnAnswers(run);
@@ -118,13 +119,14 @@ export function marksAreStored(run: ActiveRun): void {
 
 function refuse(run: ActiveRun, open: OpenCall, step: () => string): void {
   step();
-  const { outcome, content } = open.refusal as NonNullable<OpenCall['refusal']>;
+  const { outcome, content, fatal } = open.refusal as Refusal;
   recordResult(run, open, {
     outcome,
     content,
     stage: outcome === 'denied' ? 'denied' : 'failed',
     own: false,
   });
+  if (fatal !== undefined) throw fatal;
 }
 
 function launch(

@@ -1,11 +1,11 @@
-import { formatUnknown, recordCorrupt, runNotFound } from '../base/error-catalog.ts';
+import { recordCorrupt, runNotFound } from '../base/error-catalog.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../definition/agent-definition.ts';
 import type { Call } from '../durable/call.ts';
 import type { Lease } from '../durable/commit.ts';
-import { FORMAT } from '../durable/durable-store.ts';
 import type { Standing } from '../durable/lifecycle.ts';
 import type { RunTree } from '../durable/run-records.ts';
+import { upcast } from '../durable/upcast.ts';
 import type { Resolution } from '../tools/tool.ts';
 import { type Message, type ToolResultPart, textOf } from '../vocabulary/message.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
@@ -15,6 +15,7 @@ import { ownedRun } from './accept-run.ts';
 import type { ActiveRun } from './active-run.ts';
 import { takeAnswer } from './control-lane.ts';
 import { countersOf } from './counters.ts';
+import { loadEvents } from './early-events.ts';
 import { EvidenceChain } from './evidence-chain.ts';
 import { opened } from './keeping.ts';
 import { loadHistory } from './load-history.ts';
@@ -36,9 +37,9 @@ export async function loadRun(
 ): Promise<ActiveRun> {
   const { store, sealer } = setup;
   const stop = { signal: new AbortController().signal };
-  const tree = await store?.records.load(lease.rootRunId, stop);
-  if (tree === undefined) throw runNotFound(lease.rootRunId);
-  if (tree.format > FORMAT) throw formatUnknown(tree.format, FORMAT);
+  const stored = await store?.records.load(lease.rootRunId, stop);
+  if (stored === undefined) throw runNotFound(lease.rootRunId);
+  const tree = upcast(stored.format, stored);
   const row = rootRow(tree, lease);
   const input = (await opened(tree.input, {
     sealer,
@@ -62,10 +63,13 @@ export async function loadRun(
     shared: row.shared,
   });
   run.stand({ kind: 'run-claimed' });
+  run.fingerprint = row.fingerprint;
   // The owner before may have opened one step that no commit tells of; its number is not used again.
   run.counters.stepIds += 1;
   run.messages.push(...(await loadHistory(setup, facts)));
   await restore(run, tree);
+  await restoreCancellation(run, { tree, row });
+  await loadEvents(run);
   mark(run, { lease, wasActive: row.status !== 'created' });
   run.signalled = true;
   return run;
@@ -124,13 +128,43 @@ async function restore(run: ActiveRun, tree: RunTree): Promise<void> {
   const batch: OpenCall[] = [];
   for (const call of calls) {
     if (call.step > 0) run.toolNames.push(call.toolName);
+    if (call.stage === 'unknown' && call.step !== openStep)
+      run.unknownEffects = [...run.unknownEffects, call.callId];
     if (call.step === openStep)
       batch.push(
         await openCall(run, { call, waits: tree.waits, result: results.get(call.callId) }),
       );
   }
   run.batch = batch;
+  restoreQuestion(run, tree.waits);
   for (const record of tree.waits) await takeAnswer(run, record);
+}
+
+/** A cancellation goes on where it was: with the calls whose cleanup has not ended. */
+async function restoreCancellation(
+  run: ActiveRun,
+  { tree, row }: { readonly tree: RunTree; readonly row: RunState },
+): Promise<void> {
+  const { cancellation } = row;
+  if (cancellation === undefined) return;
+  run.cancellation = cancellation;
+  for (const { targetRef } of cancellation.remaining) {
+    const call = tree.calls.find(({ callId }) => callId === targetRef);
+    if (call === undefined) continue;
+    const open = await openCall(run, { call, waits: tree.waits, result: undefined });
+    run.interrupted = [...run.interrupted, open];
+  }
+}
+
+/** The newest question about the run as a whole, unless it is over. */
+function restoreQuestion(run: ActiveRun, waits: readonly WaitRecord[]): void {
+  const asked = waits
+    .filter(({ callId, runId }) => callId === undefined && runId === run.runId)
+    .sort((left, right) => ordinal(left) - ordinal(right));
+  run.questions = asked.length;
+  const wait = asked.at(-1);
+  if (wait?.status === 'pending' || wait?.status === 'resolved')
+    run.question = { wait, answer: undefined, poison: false };
 }
 
 /** `{runId}.{step}.{index}`: by step, then by index, as numbers. */

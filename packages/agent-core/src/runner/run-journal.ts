@@ -1,53 +1,35 @@
 import type { Stop } from '../base/abort.ts';
+import type { Instant } from '../base/clock.ts';
 import { AgentError } from '../base/error.ts';
-import { commitTooLarge, runSuperseded } from '../base/error-catalog.ts';
-import type { CallId, RunId } from '../base/ids.ts';
+import { runSuperseded } from '../base/error-catalog.ts';
+import type { RunId } from '../base/ids.ts';
 import type { Call } from '../durable/call.ts';
 import type { Commit, Lease, StoredMessage, WaitMove, WaitOpening } from '../durable/commit.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import { rowsOf } from '../durable/stored-events.ts';
+import type { ValueWrite } from '../durable/value-store.ts';
 import type { EvidenceRow } from '../vocabulary/evidence.ts';
 import type { Kept } from '../vocabulary/kept.ts';
 import type { Message } from '../vocabulary/message.ts';
 import type { RunState } from '../vocabulary/state.ts';
 import type { EventFeed } from './event-feed.ts';
 import { keep } from './keeping.ts';
+import {
+  isEmpty,
+  isFull,
+  merged,
+  nothing,
+  type Pending,
+  placeOf,
+  refuseLarge,
+} from './pending-commit.ts';
 import type { RunSetup } from './run-setup.ts';
 
-/** Records (messages, calls, waits) and bytes of one commit; events and evidence follow from them. */
-const MAX_ROWS = 90;
-const MAX_BYTES = 4 * 1024 * 1024;
-/** Half of that, or less: a batch leaves room for one result more, which is there twice, as message and as event. */
-const FULL_ROWS = 45;
-const FULL_CHARACTERS = 512 * 1024;
 /** An unanswered commit is sent again after so long, doubled each time, until the lease is over. */
 const RESEND_MS = 50;
 
 /** How a commit gives the run back: for a while, or for ever. */
-export type Ending = Pick<Commit, 'closeInbox' | 'release' | 'settleTurn' | 'voidWaits'>;
-
-/** The part of a run's ledger that the next commit takes. Inputs and carried values are plain here. */
-type Pending = {
-  messages: { readonly runId: RunId; readonly seq: number; readonly message: Message }[];
-  calls: Map<CallId, Call>;
-  opens: WaitOpening[];
-  moves: WaitMove[];
-  evidence: EvidenceRow[];
-  consume: number[];
-  characters: number;
-  progress: boolean;
-};
-
-const nothing = (): Pending => ({
-  messages: [],
-  calls: new Map(),
-  opens: [],
-  moves: [],
-  evidence: [],
-  consume: [],
-  characters: 0,
-  progress: false,
-});
+export type Ending = Pick<Commit, 'closeInbox' | 'poison' | 'release' | 'settleTurn' | 'values' | 'voidWaits'>;
 
 /**
  * The one committer of a run tree: gathers what has become known and stores it together, one commit in
@@ -63,6 +45,8 @@ export class RunJournal {
   #commits = 0;
   /** When the last commit was cut, by the monotonic clock. */
   #sentAt: number;
+  /** When the lease was taken up, by the monotonic clock. */
+  readonly #leasedAt: number;
   #flight: Promise<unknown> = Promise.resolve();
   /** The commit that is cut when the one in flight is answered. */
   #queued: Promise<'committed' | 'inbox-moved'> | undefined;
@@ -83,10 +67,19 @@ export class RunJournal {
     this.#lease = options.lease;
     this.#state = options.state;
     this.#sentAt = options.setup.clock.monotonic();
+    this.#leasedAt = this.#sentAt;
   }
 
   get lease(): Lease {
     return this.#lease;
+  }
+
+  /** The store's clock, as far as it can be told from here: never ahead of it, and no jump of this machine's clock moves it. */
+  get storeNow(): Instant {
+    const { clock } = this.#setup;
+    const { claimedAt } = this.#lease;
+    if (claimedAt === undefined) return clock.now();
+    return claimedAt + Math.floor(clock.monotonic() - this.#leasedAt);
   }
 
   message(row: { readonly runId: RunId; readonly seq: number; readonly message: Message }): void {
@@ -114,6 +107,11 @@ export class RunJournal {
     this.#pending.consume.push(signalSeq);
   }
 
+  /** Writes or deletes something that is kept beside the run. The last word on a value counts. */
+  value(write: ValueWrite): void {
+    this.#pending.values.set(placeOf(write), write);
+  }
+
   /** A model answer, a tool's own result or a consumed control signal is among what is pending. */
   progressed(): void {
     this.#pending.progress = true;
@@ -126,23 +124,11 @@ export class RunJournal {
 
   /** One commit should not take much more: what is known so far is stored before more is learnt. */
   get isFull(): boolean {
-    const { messages, calls, moves, characters } = this.#pending;
-    return (
-      messages.length + calls.size + moves.length >= FULL_ROWS || characters >= FULL_CHARACTERS
-    );
+    return isFull(this.#pending);
   }
 
   get isEmpty(): boolean {
-    const { messages, calls, opens, moves, evidence, consume } = this.#pending;
-    return (
-      messages.length +
-        calls.size +
-        opens.length +
-        moves.length +
-        evidence.length +
-        consume.length ===
-      0
-    );
+    return isEmpty(this.#pending);
   }
 
   /** Stores everything pending; resolves when it is known to be stored. Rejects with `RUN_SUPERSEDED`. */
@@ -215,6 +201,8 @@ export class RunJournal {
     }
     const calls: Call[] = [];
     for (const call of pending.calls.values()) calls.push(await sealedCall(call, this.#setup));
+    const values = new Map(pending.values);
+    for (const write of ending.values ?? []) values.set(placeOf(write), write);
     this.#commits += 1;
     return {
       commitId: `${this.#lease.rootRunId}/${this.#lease.fence}/${this.#commits}`,
@@ -230,6 +218,7 @@ export class RunJournal {
       ...(pending.moves.length > 0 ? { moves: pending.moves } : {}),
       ...(pending.consume.length > 0 ? { consume: pending.consume } : {}),
       ...ending,
+      ...(values.size > 0 ? { values: [...values.values()] } : {}),
     };
   }
 
@@ -275,37 +264,4 @@ async function sealedCall(call: Call, { sealer }: RunSetup): Promise<Call> {
 /** What an owner holds is plain; sealed is only what is stored. */
 function plain<T>(kept: Kept<T>): T {
   return (kept as { readonly plain: T }).plain;
-}
-
-function merged(first: Pending, then: Pending): Pending {
-  return {
-    messages: [...first.messages, ...then.messages],
-    calls: new Map([...first.calls, ...then.calls]),
-    opens: [...first.opens, ...then.opens],
-    // Only an expiry can have been overtaken: its owner reads the answer and decides again.
-    moves: [...first.moves.filter(({ to }) => to !== 'expired'), ...then.moves],
-    evidence: [...first.evidence, ...then.evidence],
-    consume: [...first.consume, ...then.consume],
-    characters: first.characters + then.characters,
-    progress: first.progress || then.progress,
-  };
-}
-
-function refuseLarge(commit: Commit): void {
-  const rows =
-    1 +
-    (commit.messages?.length ?? 0) +
-    (commit.calls?.length ?? 0) +
-    (commit.opens?.length ?? 0) +
-    (commit.moves?.length ?? 0);
-  if (rows > MAX_ROWS) throw commitTooLarge(`${rows} rows`, `${MAX_ROWS} rows`);
-  let bytes = 0;
-  for (const { message } of commit.messages ?? []) bytes += sizeOf(message);
-  for (const { event } of commit.events ?? []) bytes += sizeOf(event);
-  if (bytes > MAX_BYTES) throw commitTooLarge(`${bytes} bytes`, `${MAX_BYTES} bytes`);
-}
-
-/** The text length is close enough: the limit protects the store, it is no contract about bytes. */
-function sizeOf(value: unknown): number {
-  return JSON.stringify(value).length;
 }

@@ -21,6 +21,17 @@ export const CONVERSATION_KINDS: readonly SignalKind[] = [
   'follow-up',
 ];
 
+/** Where an owner reads its inbox. `configured` is where a custom `execute` asks for its signals. */
+export const POLL_POINTS = [
+  'safe-boundary',
+  'action-boundary',
+  'model-stream-tick',
+  'tool-boundary',
+  'approval-boundary',
+  'configured',
+] as const;
+export type PollPoint = (typeof POLL_POINTS)[number];
+
 /** True for a signal that is addressed and read at every poll, whatever else waits. */
 export function isControl(kind: SignalKind): boolean {
   return !CONVERSATION_KINDS.includes(kind);

@@ -1,0 +1,104 @@
+import { commitTooLarge } from '../base/error-catalog.ts';
+import type { CallId, RunId } from '../base/ids.ts';
+import type { Call } from '../durable/call.ts';
+import type { Commit, WaitMove, WaitOpening } from '../durable/commit.ts';
+import type { ValueWrite } from '../durable/value-store.ts';
+import type { EvidenceRow } from '../vocabulary/evidence.ts';
+import type { Message } from '../vocabulary/message.ts';
+
+/** Records (messages, calls, waits) and bytes of one commit; events and evidence follow from them. */
+const MAX_ROWS = 90;
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Half of that, or less: a batch leaves room for one result more, which is there twice, as message and as event. */
+const FULL_ROWS = 45;
+const FULL_CHARACTERS = 512 * 1024;
+/** The part of a run's ledger that the next commit takes. Inputs and carried values are plain here. */
+export type Pending = {
+  messages: { readonly runId: RunId; readonly seq: number; readonly message: Message }[];
+  calls: Map<CallId, Call>;
+  opens: WaitOpening[];
+  moves: WaitMove[];
+  evidence: EvidenceRow[];
+  consume: number[];
+  /** By place: one commit writes a value once. */
+  values: Map<string, ValueWrite>;
+  characters: number;
+  progress: boolean;
+};
+
+export const nothing = (): Pending => ({
+  messages: [],
+  calls: new Map(),
+  opens: [],
+  moves: [],
+  evidence: [],
+  consume: [],
+  values: new Map(),
+  characters: 0,
+  progress: false,
+});
+
+/** One commit should not take much more. */
+export function isFull({ messages, calls, moves, values, characters }: Pending): boolean {
+  return (
+    messages.length + calls.size + moves.length + values.size >= FULL_ROWS ||
+    characters >= FULL_CHARACTERS
+  );
+}
+
+export function isEmpty(pending: Pending): boolean {
+  const { messages, calls, opens, moves, evidence, consume, values } = pending;
+  return (
+    messages.length +
+      calls.size +
+      opens.length +
+      moves.length +
+      evidence.length +
+      consume.length +
+      values.size ===
+    0
+  );
+}
+
+/** Where a value lies. */
+export function placeOf({ namespace, tenantId, key }: ValueWrite): string {
+  return JSON.stringify([namespace, tenantId, key]);
+}
+
+/** What a refused commit held, and what has come since. */
+export function merged(first: Pending, then: Pending): Pending {
+  return {
+    messages: [...first.messages, ...then.messages],
+    calls: new Map([...first.calls, ...then.calls]),
+    opens: [...first.opens, ...then.opens],
+    // Only an expiry can have been overtaken: its owner reads the answer and decides again.
+    moves: [...first.moves.filter(({ to }) => to !== 'expired'), ...then.moves],
+    evidence: [...first.evidence, ...then.evidence],
+    consume: [...first.consume, ...then.consume],
+    values: new Map([...first.values, ...then.values]),
+    characters: first.characters + then.characters,
+    progress: first.progress || then.progress,
+  };
+}
+
+/** @throws AgentError `COMMIT_TOO_LARGE` above the limits of one commit. */
+export function refuseLarge(commit: Commit): void {
+  const rows =
+    1 +
+    (commit.messages?.length ?? 0) +
+    (commit.calls?.length ?? 0) +
+    (commit.opens?.length ?? 0) +
+    (commit.moves?.length ?? 0) +
+    // What is deleted takes no room.
+    (commit.values ?? []).filter(({ value }) => value !== undefined).length;
+  if (rows > MAX_ROWS) throw commitTooLarge(`${rows} rows`, `${MAX_ROWS} rows`);
+  let bytes = 0;
+  for (const { message } of commit.messages ?? []) bytes += sizeOf(message);
+  for (const { event } of commit.events ?? []) bytes += sizeOf(event);
+  if (bytes > MAX_BYTES) throw commitTooLarge(`${bytes} bytes`, `${MAX_BYTES} bytes`);
+}
+
+/** The text length is close enough: the limit protects the store, it is no contract about bytes. */
+function sizeOf(value: unknown): number {
+  return JSON.stringify(value).length;
+}
