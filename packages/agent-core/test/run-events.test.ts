@@ -210,7 +210,7 @@ test('a pause, its resume in another process, and the end: one run-finished in t
   await second.close();
 });
 
-test('a cancel of a waiting run settles its open call and ends in one run-finished', async () => {
+test('a cancel of a waiting run settles its open call and ends in one run-finished (C7)', async () => {
   const app = await appOf(durable, [callWrite], memoryStore());
   const run = await app.start(durable, 'Write a.txt');
   expect(await run.result).toMatchObject({ kind: 'paused' });

@@ -107,7 +107,7 @@ test('a run that is open keeps its conversation: another one is refused, with th
   await run.result;
 });
 
-test('a turn that failed in the middle of a batch is a history that every provider takes', async () => {
+test('a turn that failed in the middle of a batch is a history that every provider takes (C2)', async () => {
   const limited = defineAgent({
     name: 'chat',
     recovery: 'action-boundary',

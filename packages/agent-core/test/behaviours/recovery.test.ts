@@ -623,7 +623,7 @@ describe('an owner that was superseded', () => {
       return undefined;
     });
 
-  test('stops silently, shows nothing more, and its handle follows the log to the end', async () => {
+  test('stops silently, shows nothing more, and its handle follows the log to the end (C22)', async () => {
     const { store, clock } = storeWithClock();
     const { agent, seen } = worker({}, { isRead: true });
     let second: TestApp | undefined;

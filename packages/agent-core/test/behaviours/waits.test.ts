@@ -52,7 +52,7 @@ function waiting(wait: WaitFor) {
 
 const steps = [calls(['wait', 'a']), { text: 'Done.' }];
 
-test('a tool that waits for an event goes on with its value, in another process, with what it carried', async () => {
+test('a tool that waits for an event goes on with its value, in another process, with what it carried (C20)', async () => {
   const { agent, seen } = waiting({ kind: 'event', name: 'paid', carry: { order: 7 } });
   const store = memoryStore();
   const first = await appOf(agent, steps.slice(0, 1), { store });
