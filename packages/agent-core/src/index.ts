@@ -49,6 +49,7 @@ export {
 export type { App, AppConfig, StartOptions } from './bootstrap/app.ts';
 export { bootstrap } from './bootstrap/bootstrap.ts';
 export { checkManifest } from './bootstrap/check-manifest.ts';
+export { createWorker } from './bootstrap/create-worker.ts';
 export { ClockPort, IdsPort } from './bootstrap/environment.ts';
 export {
   CONTRACT,
@@ -65,6 +66,7 @@ export {
 export type { Caller } from './gateway/caller.ts';
 export type { AgentDescription, RunGateway } from './gateway/run-gateway.ts';
 export type { RunHandle } from './gateway/run-handle.ts';
+export type { Worker, WorkerOptions, WorkerReport, WorkerRest } from './gateway/worker-options.ts';
 export type { RunOutcome, RunResult, RunSummary } from './vocabulary/outcome.ts';
 export type { RunInput } from './vocabulary/run-input.ts';
 

@@ -22,6 +22,11 @@ export type AppConfig = {
    * crash and bears less of a store that is slow or away.
    */
   readonly leaseMs?: number;
+  /**
+   * How many milliseconds `close` waits for tools that run, before their durable runs are abandoned rather than given
+   * back. From 0 to 600,000; default 5,000.
+   */
+  readonly drainMs?: number;
 };
 
 export type StartOptions = {
@@ -53,10 +58,13 @@ export interface App {
   ): Promise<RunHandle<O>>;
   /** What is bound to a port: `doctor`, `migrate`. */
   all<T>(port: Port<T, 'one' | 'many'>): readonly T[];
-  /** Claims and drives what is claimable now; answers how many runs. */
+  /** Claims what is claimable now and drives it until it rests, several runs at once; answers how many. */
   recover(stop: Stop): Promise<number>;
   /** For dispatchers and workers: claim this run, go on until it pauses or ends; does nothing if somebody owns it. */
   drive(rootRunId: RunId, stop: Stop): Promise<void>;
-  /** In reverse order of start, bounded; safe to call twice. */
+  /**
+   * In reverse order of start, bounded; safe to call twice. Durable runs are given back at their next safe boundary
+   * (see `drainMs`), so that another process goes on with them at once; stateless runs end.
+   */
   close(): Promise<void>;
 }

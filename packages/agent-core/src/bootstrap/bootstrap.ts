@@ -9,6 +9,7 @@ import {
 import { randomIds } from '../base/ids.ts';
 import { BlobStore } from '../durable/blob-store.ts';
 import { Durability } from '../durable/durable-store.ts';
+import { RunDispatcher } from '../durable/run-dispatcher.ts';
 import { Sealer } from '../durable/sealer.ts';
 import { Observer } from '../events/observer.ts';
 import type { GatewayParts } from '../gateway/drive.ts';
@@ -45,7 +46,9 @@ export async function bootstrap(config: AppConfig): Promise<App> {
       problems.push(...(await setUpPlugin(plugin, { ports, lifecycle })));
     problems.push(...ports.problems(), ...checkAgents(config.agents, ports));
     refuse(problems, config, ports);
-    const app = composeApp(gatewayParts(ports, config), { ports, lifecycle });
+    const { drainMs } = config;
+    const within = drainMs === undefined ? {} : { drainMs };
+    const app = composeApp(gatewayParts(ports, config), { ports, lifecycle, ...within });
     if (config.start !== false) await lifecycle.start(app.runs, NEVER_ABORTED);
     return app;
   } catch (error) {
@@ -94,5 +97,6 @@ function gatewayParts(ports: PortTable, { agents, leaseMs }: AppConfig): Gateway
     owned: new OwnedRuns(setup, leaseMs),
     agents: new Map(agents.map((agent) => [agent.name, agent])),
     owner: `o${ids.next()}`,
+    dispatcher: ports.find(RunDispatcher),
   };
 }

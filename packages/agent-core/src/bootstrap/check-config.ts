@@ -17,7 +17,13 @@ export function configProblems(config: unknown): readonly Problem[] {
         mend: 'Pass one object: bootstrap({ plugins, agents }).',
       },
     ];
-  const { plugins, provide = [], agents, leaseMs } = config as Readonly<Record<string, unknown>>;
+  const {
+    plugins,
+    provide = [],
+    agents,
+    leaseMs,
+    drainMs,
+  } = config as Readonly<Record<string, unknown>>;
   return [
     ...unknownKeys(config),
     ...eachOf(plugins, { at: 'plugins', of: pluginProblems }),
@@ -25,10 +31,26 @@ export function configProblems(config: unknown): readonly Problem[] {
     ...eachOf(provide, { at: 'provide', of: bindingProblems }),
     ...eachOf(agents, { at: 'agents', of: agentProblems }),
     ...leaseProblems(leaseMs),
+    ...drainProblems(drainMs),
   ];
 }
 
-const KEYS = ['plugins', 'provide', 'agents', 'start', 'leaseMs'];
+const KEYS = ['plugins', 'provide', 'agents', 'start', 'leaseMs', 'drainMs'];
+
+const MOST_DRAIN_MS = 600_000;
+
+function drainProblems(drainMs: unknown): readonly Problem[] {
+  const isLength =
+    Number.isInteger(drainMs) && Number(drainMs) >= 0 && Number(drainMs) <= MOST_DRAIN_MS;
+  if (drainMs === undefined || isLength) return [];
+  return [
+    {
+      at: 'drainMs',
+      seen: `is ${String(drainMs)}.`,
+      mend: 'Use a whole number of milliseconds, from 0 to 600,000; or leave it out for 5,000.',
+    },
+  ];
+}
 
 function unknownKeys(config: object): readonly Problem[] {
   return Object.keys(config).flatMap((key) =>

@@ -1,32 +1,47 @@
 import { NEVER_ABORTED } from '../base/abort.ts';
-import { AgentError } from '../base/error.ts';
 import { appClosed, inputInvalid } from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
 import type { AgentDefinition } from '../definition/agent-definition.ts';
 import type { Caller } from '../gateway/caller.ts';
 import { checkedGateway } from '../gateway/checked-gateway.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
-import { claimAndDrive, type Driven, driveById, type GatewayParts } from '../gateway/drive.ts';
+import { driveById, type GatewayParts } from '../gateway/drive.ts';
 import { givenId } from '../gateway/given.ts';
+import { recover, rested } from '../gateway/recover.ts';
 import type { RunHandle } from '../gateway/run-handle.ts';
+import type { Worker } from '../gateway/worker-options.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import type { Principal, Scope } from '../vocabulary/scope.ts';
 import type { App, StartOptions } from './app.ts';
+import { keepInside } from './app-inside.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { PortTable } from './port-table.ts';
+
+/** How long an application that closes waits for tools that run, when the configuration does not say. */
+const DRAIN_MS = 5_000;
 
 const LOCAL_SCOPE: Scope = { tenantId: 'local' };
 
 /** The application over its parts: doors for code that is inside the trust boundary, beside the gateway. */
 export function composeApp(
   parts: GatewayParts,
-  { ports, lifecycle }: { readonly ports: PortTable; readonly lifecycle: Lifecycle },
+  {
+    ports,
+    lifecycle,
+    drainMs = DRAIN_MS,
+  }: { readonly ports: PortTable; readonly lifecycle: Lifecycle; readonly drainMs?: number },
 ): App {
-  lifecycle.onClose('runs', () => {
-    parts.closing.abort(appClosed());
-    return parts.owned.abandon(appClosed());
-  });
+  const workers = new Set<Worker>();
+  const closeRuns = async (): Promise<void> => {
+    const reason = appClosed();
+    parts.closing.abort(reason);
+    const given = { graceMs: drainMs };
+    const draining = [...workers].map((worker) => worker.drain(given));
+    await Promise.all([...draining, parts.owned.drain({ ...given, reason })]);
+  };
+  lifecycle.onClose('runs', closeRuns, { afterMs: drainMs });
   const runs = checkedGateway(createGateway(parts));
+  keepInside(runs, { parts, workers });
   const start = async <O>(
     agent: AgentDefinition<O>,
     input: string | RunInput,
@@ -54,36 +69,13 @@ export function composeApp(
       return (await runs.resume(runId, caller)) as RunHandle<O>;
     },
     all: (port) => ports.all(port),
-    recover: async ({ signal }) => {
-      let unreadable: unknown;
-      for (let count = 0; ; ) {
-        signal.throwIfAborted();
-        try {
-          const driven = await claimAndDrive(parts, 'next', signal);
-          if (driven === undefined && unreadable !== undefined) break;
-          if (driven === undefined) return count;
-          await rested(driven);
-          count += 1;
-        } catch (error) {
-          // A run that cannot be read keeps its lease for a while, and must not keep the others from going on.
-          if (!isUnreadable(error)) throw error;
-          unreadable = error;
-        }
-      }
-      throw unreadable;
-    },
+    recover: (stop) => recover(parts, stop),
     drive: async (rootRunId, { signal }) => {
       const driven = await driveById(parts, givenId(rootRunId), signal);
       if (driven !== undefined) await rested(driven);
     },
     close: () => lifecycle.close(),
   };
-}
-
-function isUnreadable(error: unknown): boolean {
-  return (
-    AgentError.is(error) && (error.code === 'RECORD_CORRUPT' || error.code === 'FORMAT_UNKNOWN')
-  );
 }
 
 /** A handle is typed by its agent: a run of another one would give another output. */
@@ -96,15 +88,6 @@ function checkAgent(named: string, actual: string): void {
       mend: 'Attach with the agent that the run was started with.',
     },
   ]);
-}
-
-/** Who drives for others is done when the run is in other hands. */
-async function rested({ rest }: Driven): Promise<void> {
-  try {
-    await rest;
-  } catch (error) {
-    if (!AgentError.is(error) || error.code !== 'RUN_SUPERSEDED') throw error;
-  }
 }
 
 function callerFor(principal: Principal | undefined, signal: AbortSignal = NEVER_ABORTED): Caller {

@@ -10,12 +10,13 @@ const CLOSE_MS = 10_000;
 
 type Starting = (gateway: RunGateway, stop: Stop) => Promise<void>;
 type Closing = (stop: Stop) => Promise<void>;
+type ClosingStep = { readonly name: string; readonly step: Closing; readonly afterMs: number };
 
 /** What wants to be started and closed, in order and in reverse. */
 export class Lifecycle {
   readonly #clock: Clock;
   readonly #starts: { readonly name: string; readonly step: Starting }[] = [];
-  readonly #closes: { readonly name: string; readonly step: Closing }[] = [];
+  readonly #closes: ClosingStep[] = [];
   #closed: Promise<void> | undefined;
 
   constructor(clock: Clock) {
@@ -26,8 +27,9 @@ export class Lifecycle {
     this.#starts.push({ name, step });
   }
 
-  onClose(name: string, step: Closing): void {
-    this.#closes.push({ name, step });
+  /** `afterMs`: time that the step takes by itself, before it is too long. */
+  onClose(name: string, step: Closing, { afterMs = 0 }: { readonly afterMs?: number } = {}): void {
+    this.#closes.push({ name, step, afterMs });
   }
 
   async start(gateway: RunGateway, signal: AbortSignal): Promise<void> {
@@ -53,10 +55,10 @@ export class Lifecycle {
     const started = new Set(this.#starts.map(({ name }) => name));
     const hosts = this.#closes.filter(({ name }) => started.has(name)).reverse();
     const others = this.#closes.filter(({ name }) => !started.has(name)).reverse();
-    for (const { step } of [...hosts, ...others]) {
+    for (const { step, afterMs } of [...hosts, ...others]) {
       const limit = new AbortController();
       const timer = new AbortController();
-      this.#clock.sleep(CLOSE_MS, { signal: timer.signal }).then(
+      this.#clock.sleep(afterMs + CLOSE_MS, { signal: timer.signal }).then(
         () => limit.abort(appClosed()),
         () => undefined,
       );

@@ -39,6 +39,12 @@ export interface RunOwnership {
       readonly agents: readonly string[];
     } & Stop,
   ): Promise<Lease | undefined>;
+  /**
+   * Capability: resolves when a run of one of `agents` may have become claimable: created and not claimed, given back,
+   * answered, or sent a control signal. A hint: it may come for nothing and may be lost, timers and leases that run
+   * out are not told, and a store that is away resolves it or leaves it open. Absent ⇒ workers poll.
+   */
+  claimable?(options: { readonly agents: readonly string[] } & Stop): Promise<void>;
   /** Extends leases; says which are lost and which have unread signals. */
   heartbeat(
     leases: readonly Lease[],

@@ -1,13 +1,18 @@
-import type { Linked } from '../base/abort.ts';
+import type { Linked, Stop } from '../base/abort.ts';
 import { agentUnknown } from '../base/error-catalog.ts';
 import { type RunId, rootOf } from '../base/ids.ts';
 import type { AgentDefinition } from '../definition/agent-definition.ts';
+import type { Lease } from '../durable/commit.ts';
+import type { RunDispatcher } from '../durable/run-dispatcher.ts';
+import { checkFormat } from '../durable/upcast.ts';
 import type { ActiveRun } from '../runner/active-run.ts';
+import { drain } from '../runner/drain.ts';
 import { driveRun } from '../runner/drive-run.ts';
 import { loadRun } from '../runner/load-run.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
 import type { Rest } from '../runner/settle-run.ts';
 import { isTerminal } from '../vocabulary/state.ts';
+import { hintRest } from './hint.ts';
 import type { OwnedRuns } from './owned-runs.ts';
 
 /** What everything in the gateway works with. */
@@ -19,6 +24,8 @@ export type GatewayParts = {
   readonly closing: Linked;
   /** The name under which this process claims runs. */
   readonly owner: string;
+  /** An engine that decides who drives what this process does not. */
+  readonly dispatcher: RunDispatcher | undefined;
 };
 
 /** A run that this process owns now, and the work on it. */
@@ -27,12 +34,25 @@ export type Driven = { readonly run: ActiveRun; readonly rest: Promise<Rest> };
 /**
  * Drives a run in the background of whoever holds the promise.
  *
- * @throws AgentError `APP_CLOSED`: a durable run then goes on elsewhere, when its lease is over.
+ * @throws AgentError `APP_CLOSED`: a durable run is given back, and goes on elsewhere.
  */
-export function driveOwned({ owned, closing }: GatewayParts, run: ActiveRun): Driven {
+export function driveOwned(parts: GatewayParts, run: ActiveRun): Driven {
+  const { closing } = parts;
+  if (run.journal === undefined) closing.throwIfAborted();
+  const driven = holdAndDrive(parts, run);
   closing.throwIfAborted();
+  return driven;
+}
+
+/** Whatever is owned is driven, if only to give it back: nobody has to wait until its lease is over. */
+function holdAndDrive(parts: GatewayParts, run: ActiveRun): Driven {
+  const { owned, closing, dispatcher } = parts;
+  if (closing.aborted) drain(run);
   const rest = driveRun(run);
-  owned.hold(run, rest);
+  owned.hold(
+    run,
+    dispatcher === undefined ? rest : rest.then((came) => hintRest(parts, run, came)),
+  );
   return { run, rest };
 }
 
@@ -42,23 +62,38 @@ export async function claimAndDrive(
   target: RunId | 'next',
   signal: AbortSignal,
 ): Promise<Driven | undefined> {
-  const { setup, owned, agents, owner, closing } = parts;
-  closing.throwIfAborted();
-  const lease = await setup.store?.ownership.claim(target, {
+  parts.closing.throwIfAborted();
+  const lease = await claim(parts, target, { signal });
+  if (lease === undefined) return undefined;
+  const driven = await takeUp(parts, lease);
+  parts.closing.throwIfAborted();
+  return driven;
+}
+
+/** Asks the store for a run of these agents, by default of all that the application has. */
+export async function claim(
+  { setup, owned, agents, owner }: GatewayParts,
+  target: RunId | 'next',
+  options: { readonly agents?: readonly string[] } & Stop,
+): Promise<Lease | undefined> {
+  return setup.store?.ownership.claim(target, {
     owner,
     ttlMs: owned.leaseMs,
     agents: [...agents.keys()],
-    signal,
+    ...options,
   });
-  if (lease === undefined) return undefined;
-  const run = await loadRun(setup, lease, (name) => definitionOf(parts, name));
-  return driveOwned(parts, run);
+}
+
+/** Reads what has been claimed, and drives it. */
+export async function takeUp(parts: GatewayParts, lease: Lease): Promise<Driven> {
+  const run = await loadRun(parts.setup, lease, (name) => definitionOf(parts, name));
+  return holdAndDrive(parts, run);
 }
 
 /**
  * Claims one run and drives it; undefined when somebody has it, or when it has nothing to do.
  *
- * @throws AgentError `AGENT_UNKNOWN` before the claim: a lease on what cannot be driven would keep others off it.
+ * @throws AgentError `AGENT_UNKNOWN` or `FORMAT_UNKNOWN` before the claim: a lease on what cannot be driven would keep others off it.
  */
 export async function driveById(
   parts: GatewayParts,
@@ -68,6 +103,7 @@ export async function driveById(
   const head = await parts.setup.store?.records.head(rootOf(runId), { signal });
   if (head === undefined || isTerminal(head.run.status)) return undefined;
   definitionOf(parts, head.run.agent);
+  checkFormat(head.format, { runId: head.run.rootRunId });
   return claimAndDrive(parts, head.run.rootRunId, signal);
 }
 

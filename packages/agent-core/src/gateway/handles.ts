@@ -99,6 +99,8 @@ async function settled(parts: GatewayParts, { run, rest }: Driven): Promise<RunR
     const { runId } = run;
     const usage = run.counters.usage;
     const summary = run.summary();
+    // Whoever goes on with it writes what it comes to into the log.
+    if (came.kind === 'drained') return followed(parts, runId, run.feed.floor);
     if (came.kind === 'paused') {
       return { runId, usage, ...summary, kind: 'paused', waits: openWaits(run).map(shownWait) };
     }

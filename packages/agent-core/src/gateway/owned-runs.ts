@@ -5,6 +5,7 @@ import type { Lease } from '../durable/commit.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import type { ActiveRun } from '../runner/active-run.ts';
 import { raise } from '../runner/control-lane.ts';
+import { drain } from '../runner/drain.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
 
 /** How long a lease holds when the application does not say. */
@@ -17,6 +18,14 @@ const HEARTBEAT_MS = 1_000;
 const HEARTBEATS = 5;
 /** The owner stops by itself this part of a lease before it is over (DURABILITY rule 13). */
 const MARGIN = 1 / 6;
+
+export type DrainOptions = {
+  readonly runs?: readonly ActiveRun[];
+  /** How long tools that run may take to finish, in milliseconds. */
+  readonly graceMs: number;
+  /** What abandoned runs are told. */
+  readonly reason: unknown;
+};
 
 type Held = { readonly run: ActiveRun; readonly lease: Lease };
 
@@ -42,6 +51,9 @@ export class OwnedRuns {
 
   /** Holds a run for as long as the work on it goes on. A failure of the work is its listener's: nobody has to listen. */
   hold(run: ActiveRun, work: Promise<unknown>): void {
+    const before = this.#runs.get(run.runId);
+    // It was claimed again here because its lease had run out: the driver before has lost it, and does not know yet.
+    if (before !== undefined && !before.feed.isQuiet) lose(before, runSuperseded(run.runId));
     this.#runs.set(run.runId, run);
     this.#working.set(run.runId, work);
     if (run.journal !== undefined) this.#beat();
@@ -65,11 +77,26 @@ export class OwnedRuns {
     return true;
   }
 
-  /** Stops everything at once: leases are kept by the store until they are over, and another owner goes on. */
-  async abandon(reason: unknown): Promise<void> {
-    for (const run of this.#runs.values()) lose(run, reason);
-    await Promise.allSettled(this.#working.values());
-    this.#rest();
+  /**
+   * Gives runs back, by default all of them, each at its next safe boundary. What has not come to one after `graceMs` is
+   * abandoned: the store keeps its lease until it is over, and another owner goes on. Stateless runs end at once.
+   */
+  async drain({ runs = [...this.#runs.values()], graceMs, reason }: DrainOptions): Promise<void> {
+    const works = runs.flatMap((run) => this.#working.get(run.runId) ?? []);
+    for (const run of runs)
+      if (run.journal === undefined) lose(run, reason);
+      else drain(run);
+    await this.#within(graceMs, Promise.allSettled(works));
+    for (const run of runs) if (this.#runs.get(run.runId) === run) lose(run, reason);
+    await Promise.allSettled(works);
+  }
+
+  /** Waits for work, and not longer than this. */
+  async #within(ms: number, work: Promise<unknown>): Promise<void> {
+    const timer = linked();
+    const over = this.#setup.clock.sleep(ms, timer).catch(() => undefined);
+    await Promise.race([work, over]);
+    timer.abort(undefined);
   }
 
   #beat(): void {

@@ -132,7 +132,7 @@ export function allow(run: ActiveRun, open: OpenCall): void {
  * a time, and none behind an effect that is undecided. Nothing while a person holds the run.
  */
 export function startWhatMay(run: ActiveRun): void {
-  if (run.held) return;
+  if (run.held || run.draining) return;
   let effectsBlocked = false;
   for (const open of run.batch) {
     const ordered = keepsOrder(open);

@@ -6,6 +6,7 @@ import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { ActiveRun } from './active-run.ts';
 import { beginCancellation, completeCancellation, settleCalls } from './cancel-run.ts';
 import { customExecute } from './custom-execute.ts';
+import { giveBack, isStoppedByDrain } from './drain.ts';
 import { watchTime } from './limits.ts';
 import { openSources } from './open-sources.ts';
 import { recoverBatch } from './recover-calls.ts';
@@ -36,6 +37,11 @@ async function driven(run: ActiveRun): Promise<Rest> {
   let closeSources: (() => Promise<void>) | undefined;
   try {
     if (run.standing.status === 'cancelling') throw runCancelled(run.runId);
+    if (run.draining) {
+      const left = await giveBack(run);
+      if (left !== undefined) return left;
+      throw runCancelled(run.runId);
+    }
     if (run.facts.definition.toolSources.length > 0) closeSources = await openSources(run);
     if (run.facts.definition.execute !== undefined) return await customExecute(run);
     if (run.batch.length > 0) await recoverBatch(run);
@@ -57,6 +63,10 @@ async function conclude(run: ActiveRun, error: unknown): Promise<Rest> {
   const isOwners = run.journal !== undefined && AgentError.is(error);
   if (isOwners && (error.code === 'RUN_SUPERSEDED' || error.code.startsWith('STORE_'))) throw error;
   if (run.journal?.isFull === true) await run.journal.commit({ signal: run.storage.signal });
+  if (isStoppedByDrain(run)) {
+    const left = await giveBack(run);
+    if (left !== undefined) return left;
+  }
   if (isCancelled(run)) {
     await beginCancellation(run);
     return { kind: 'ended', outcome: await completeCancellation(run, run.cleanups) };
