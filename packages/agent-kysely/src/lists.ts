@@ -32,7 +32,7 @@ export async function listRuns(
 /** Waits of a scope, oldest first. */
 export async function listWaits(
   reader: Reader,
-  { scope, runId, kind, status, after, limit, signal }: Parameters<RunRecords['waits']>[0],
+  { scope, runId, agent, kind, status, after, limit, signal }: Parameters<RunRecords['waits']>[0],
 ): ReturnType<RunRecords['waits']> {
   let query = reader.build
     .selectFrom(reader.from('wait'))
@@ -44,6 +44,18 @@ export async function listWaits(
   if (scope.userId !== undefined) query = query.where('user_id', '=', scope.userId);
   if (runId !== undefined) {
     query = query.where((row) => row.or([row('run', '=', runId), row('root', '=', runId)]));
+  }
+  if (agent !== undefined) {
+    query = query.where((row) =>
+      row.exists(
+        row
+          .selectFrom(reader.from('run'))
+          .select('run.id')
+          .whereRef('run.root', '=', 'wait.root')
+          .whereRef('run.id', '=', 'wait.run')
+          .where('run.agent', '=', agent),
+      ),
+    );
   }
   if (kind !== undefined) query = query.where('kind', '=', kind);
   if (status !== undefined) query = query.where('status', '=', status);

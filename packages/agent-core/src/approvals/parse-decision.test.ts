@@ -137,3 +137,41 @@ test('reports all problems at once', () => {
     problems({ decision: 'modify', comment: '', waitId: 'other', extra: 1 }, 'event'),
   ).toHaveLength(5);
 });
+
+test('an approval of a call may be remembered, for the tool or the arguments, as far as it says', () => {
+  const approval = { ...target, kind: 'approval' as const };
+  for (const what of ['tool', 'arguments'])
+    for (const within of ['run', 'conversation', 'user']) {
+      const payload = { decision: 'approve', remember: { what, within }, comment: 'fine' };
+      expect(parseDecision(payload, approval)).toEqual({ ok: true, resolution: payload });
+    }
+});
+
+test('what cannot be remembered is refused, all problems at once', () => {
+  const seen = (payload: unknown, kind?: WaitKind): readonly string[] => {
+    const reading = parseDecision(payload, kind === undefined ? target : { ...target, kind });
+    return reading.ok ? [] : reading.problems.map((problem) => `${problem.at} ${problem.seen}`);
+  };
+  const remember = { what: 'tool', within: 'run' };
+  expect(seen({ decision: 'reject', remember }, 'approval')).toEqual([
+    'remember does not belong to the decision "reject".',
+  ]);
+  expect(seen({ decision: 'modify', input: {}, remember }, 'approval')).toEqual([
+    'remember does not belong to the decision "modify".',
+  ]);
+  expect(seen({ decision: 'approve', remember }, 'recovery')).toEqual([
+    'remember does not belong to a wait of kind "recovery".',
+  ]);
+  expect(seen({ decision: 'approve', remember })).toEqual([
+    'remember does not belong to a wait of kind "unknown".',
+  ]);
+  expect(seen({ decision: 'approve', remember: true }, 'approval')).toEqual([
+    'remember.what is missing.',
+    'remember.within is missing.',
+  ]);
+  const wrong = { what: 'everything', within: 'run', until: 3 };
+  expect(seen({ decision: 'approve', remember: wrong }, 'approval')).toEqual([
+    'remember.what is "everything".',
+    'remember.until is not known.',
+  ]);
+});

@@ -1,22 +1,30 @@
 import type { Problem } from '../base/error-catalog.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { Part } from '../vocabulary/message.ts';
-import { DECISIONS, type Decision, type Wait, type WaitResolution } from '../vocabulary/wait.ts';
+import {
+  DECISIONS,
+  type Decision,
+  REMEMBERED,
+  REMEMBERED_WITHIN,
+  type Wait,
+  type WaitResolution,
+} from '../vocabulary/wait.ts';
 
 /** The answer to a wait, or everything that is wrong with it. */
 export type DecisionReading =
   | { readonly ok: true; readonly resolution: WaitResolution }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** What a payload is held against. */
-export type DecisionTarget = Pick<Wait, 'id' | 'runId' | 'allowed'>;
+/** What a payload is held against. Without a `kind` no approval can be remembered. */
+export type DecisionTarget = Pick<Wait, 'id' | 'runId' | 'allowed'> & Partial<Pick<Wait, 'kind'>>;
 
 /**
  * Reads the payload of an answer: `{ decision, comment?, digest?, waitId?, runId? }` and, by decision, `input` (modify), `value` (answer),
- * `outcome` and `content` (result), `result` (happened).
+ * `outcome` and `content` (result), `result` (happened), `remember` (approve, which may leave it out).
  *
  * Refused, all problems at once: what is no object, a decision that there is not or that this wait does not allow, a wait or run
- * that is another one, a blank comment, a field that is missing or of another decision.
+ * that is another one, a blank comment, a field that is missing or of another decision, an approval to be remembered where no call is
+ * approved.
  * Whether edited arguments fit the tool is the runner's to check: it knows the tool.
  */
 export function parseDecision(payload: unknown, target: DecisionTarget): DecisionReading {
@@ -39,6 +47,7 @@ export function parseDecision(payload: unknown, target: DecisionTarget): Decisio
     ...targetProblems(payload, target),
     ...textProblems(payload),
     ...(known === undefined ? [] : fieldProblems(payload, known)),
+    ...(known === 'approve' ? rememberProblems(payload['remember'], target) : []),
   ];
   if (problems.length > 0 || known === undefined) return { ok: false, problems };
   return { ok: true, resolution: resolutionOf(payload, known) };
@@ -63,6 +72,9 @@ const FIELDS: Readonly<Partial<Record<Decision, Readonly<Record<string, Rule>>>>
     result: { holds: () => true, mend: 'Send the result that the effect had; null is one.' },
   },
 };
+
+/** What a decision may carry beside that, or leave out. */
+const OPTIONAL: Readonly<Partial<Record<Decision, readonly string[]>>> = { approve: ['remember'] };
 
 const COMMON = ['decision', 'comment', 'digest', 'waitId', 'runId'];
 
@@ -106,14 +118,46 @@ function textProblems(payload: JsonObject): readonly Problem[] {
     }));
 }
 
+function rememberProblems(
+  remember: JsonValue | undefined,
+  { kind }: DecisionTarget,
+): readonly Problem[] {
+  if (remember === undefined) return [];
+  if (kind !== 'approval')
+    return [
+      {
+        at: 'remember',
+        seen: `does not belong to a wait of kind "${kind ?? 'unknown'}".`,
+        mend: 'Leave it out: only the approval of a call can be remembered.',
+      },
+    ];
+  const given: JsonObject = isJsonObject(remember) ? remember : {};
+  const choices = { what: REMEMBERED, within: REMEMBERED_WITHIN };
+  const wrong = Object.entries(choices).flatMap(([key, allowed]) => {
+    const value = given[key];
+    if (allowed.some((one) => one === value)) return [];
+    const mend = `Choose one of: ${allowed.join(', ')}.`;
+    return [{ at: `remember.${key}`, seen: `is ${JSON.stringify(value) ?? 'missing'}.`, mend }];
+  });
+  const stray = Object.keys(given)
+    .filter((key) => !Object.hasOwn(choices, key))
+    .map((key) => ({
+      at: `remember.${key}`,
+      seen: 'is not known.',
+      mend: 'Send what and within.',
+    }));
+  return [...wrong, ...stray];
+}
+
 function fieldProblems(payload: JsonObject, decision: Decision): readonly Problem[] {
   const rules = FIELDS[decision] ?? {};
+  const known = [...COMMON, ...Object.keys(rules), ...(OPTIONAL[decision] ?? [])];
   const stray = Object.keys(payload)
-    .filter((at) => !COMMON.includes(at) && !Object.hasOwn(rules, at))
+    .filter((at) => !known.includes(at))
     .map((at) => ({
       at,
       seen: `does not belong to the decision "${decision}".`,
-      mend: `Send ${[...COMMON, ...Object.keys(rules)].join(', ')} at most.`,
+      mend: `Send ${known.join(', ')} at most.`,
     }));
   const wrong = Object.entries(rules).flatMap(([at, { holds, mend }]) => {
     const value = Object.hasOwn(payload, at) ? payload[at] : undefined;
@@ -133,7 +177,12 @@ function fieldProblems(payload: JsonObject, decision: Decision): readonly Proble
 }
 
 function resolutionOf(payload: JsonObject, decision: Decision): WaitResolution {
-  const fields = Object.keys(FIELDS[decision] ?? {}).concat('comment', 'digest');
+  const fields = [
+    ...Object.keys(FIELDS[decision] ?? {}),
+    ...(OPTIONAL[decision] ?? []),
+    'comment',
+    'digest',
+  ];
   const given = fields
     .filter((field) => payload[field] !== undefined)
     .map((field) => [field, payload[field]]);

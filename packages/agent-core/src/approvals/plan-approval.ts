@@ -25,20 +25,30 @@ export type ApprovalOptions = {
  * @param input the exact, bound arguments
  */
 export function planApproval(
-  definition: Pick<
-    ToolDefinition,
-    'name' | 'description' | 'requiresApproval' | 'approval' | 'risk' | 'inputMarks'
-  >,
+  definition: QuestionedTool & Pick<ToolDefinition, 'requiresApproval'>,
   input: JsonObject,
   options: ApprovalOptions = {},
 ): ApprovalPlan {
   if (!definition.requiresApproval) return { action: 'proceed' };
+  return { action: 'wait', ...approvalQuestion(definition, input, options) };
+}
+
+type QuestionedTool = Pick<
+  ToolDefinition,
+  'name' | 'description' | 'approval' | 'risk' | 'inputMarks'
+>;
+
+/** The question whether a call may run, whoever wants it to be asked. */
+export function approvalQuestion(
+  definition: QuestionedTool,
+  input: JsonObject,
+  options: ApprovalOptions = {},
+): Omit<Extract<ApprovalPlan, { action: 'wait' }>, 'action'> {
   const {
     policy = CONTEXT_EXPOSURE,
     message = `May "${definition.name}" run with these arguments?`,
   } = options;
   return {
-    action: 'wait',
     allowed: DECISIONS_OF.approval,
     prompt: {
       message,

@@ -1,3 +1,4 @@
+import type { ApprovalRules, CheckedApprovalRules } from '../approvals/approval-rules.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Needs, Resolved } from '../base/port.ts';
 import type { Check } from '../base/schema.ts';
@@ -56,6 +57,8 @@ export type AgentSpec<N extends Needs, O extends Schema | undefined> = {
   readonly toolSources?: readonly string[];
   readonly output?: O;
   readonly recovery?: (typeof RECOVERIES)[number];
+  /** Who decides about calls, and what becomes of a question that is rejected or not answered. */
+  readonly approvals?: ApprovalRules<Resolved<N>>;
   readonly accepts?: readonly SignalKind[];
   readonly signals?: { readonly [K in HookableKind]?: SignalHook<Resolved<N>> };
   readonly execute?: (
@@ -93,6 +96,7 @@ export interface AgentDefinition<Output = unknown> {
   /** True by `recovery: 'action-boundary'` or by any accepted signal. */
   readonly durable: boolean;
   readonly recovery: (typeof RECOVERIES)[number];
+  readonly approvals: CheckedApprovalRules;
   readonly accepts: readonly SignalKind[];
   readonly signals: { readonly [K in HookableKind]?: SignalHook<never> };
   readonly execute?: (input: RunInput, context: RunContext<never>) => unknown;

@@ -10,6 +10,7 @@ import type { AgentDefinition, AgentSpec, OutputOf } from './agent-definition.ts
 import { shown } from './shown.ts';
 import { specProblems } from './spec-problems.ts';
 
+const APPROVALS = { onExpiry: 'reject', onReject: 'return' } as const;
 const DEFAULTS = { maxSteps: 8, maxToolCalls: 32, maxOutputRetries: 2 } as const;
 
 /**
@@ -51,6 +52,7 @@ export function defineAgent<N extends Needs = Needs, O extends Schema | undefine
       canonicalJson({
         tools: catalogue.catalogue.tools.map(toolIdentity),
         output: output?.schema ?? null,
+        ...(spec.execute === undefined ? {} : { execute: true }),
       }),
     ).slice(0, 32),
     ...(spec.objective === undefined ? {} : { objective: spec.objective }),
@@ -65,6 +67,7 @@ export function defineAgent<N extends Needs = Needs, O extends Schema | undefine
     ...(output === undefined ? {} : { output: { schema: output.schema, check: output.check } }),
     durable: recovery === 'action-boundary' || accepts.length > 0,
     recovery,
+    approvals: Object.freeze({ ...APPROVALS, ...present(spec.approvals) }),
     accepts,
     signals: Object.freeze(present(spec.signals)),
     ...(spec.execute === undefined ? {} : { execute: spec.execute }),

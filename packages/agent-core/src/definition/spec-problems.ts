@@ -4,6 +4,7 @@ import type { Needs } from '../base/port.ts';
 import type { Schema } from '../base/schema-types.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type AgentSpec, EXPOSURES, RECOVERIES } from './agent-definition.ts';
+import { approvalProblems } from './approval-problems.ts';
 import { limitProblems, samplingProblems } from './number-problems.ts';
 import { shown } from './shown.ts';
 import { signalProblems } from './signal-problems.ts';
@@ -22,6 +23,7 @@ const FIELDS = [
   'toolSources',
   'output',
   'recovery',
+  'approvals',
   'accepts',
   'signals',
   'execute',
@@ -54,6 +56,7 @@ export function specProblems(spec: Spec, subject: string): readonly Problem[] {
     ...samplingProblems(spec.sampling, `${subject}.sampling`),
     ...signalProblems(spec, subject),
     ...lists(spec, subject),
+    ...approvalProblems(spec, { subject, durable: isDurable(spec) }),
     ...(isDurable(spec) ? [] : needsDurability(spec, subject)),
     ...customLoop(spec, subject),
   ];

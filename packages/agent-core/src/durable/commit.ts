@@ -41,6 +41,8 @@ export type Lease = {
   readonly version: number;
   readonly ttlMs: number;
   readonly deliveries: number;
+  /** When it was claimed, by the store's clock; absent: the owner goes by its own. */
+  readonly claimedAt?: Instant;
   readonly lastSeq: number;
   readonly openSteps: readonly string[];
   /** True when the owner before gave the run back. */

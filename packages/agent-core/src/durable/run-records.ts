@@ -23,6 +23,8 @@ export type RunQuery = {
 export type WaitQuery = {
   readonly scope: Scope;
   readonly runId?: RunId;
+  /** Of the runs of this agent. */
+  readonly agent?: string;
   readonly kind?: WaitKind;
   readonly status?: Wait['status'];
   readonly after?: string;

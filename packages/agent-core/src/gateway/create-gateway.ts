@@ -7,6 +7,7 @@ import type { Caller } from './caller.ts';
 import { cancelRun } from './cancel-run.ts';
 import type { GatewayParts } from './drive.ts';
 import { eraseEvidence, readEvidence, verifyRun } from './evidence.ts';
+import { listGrants, revokeGrant } from './grants.ts';
 import { pageFor } from './page-query.ts';
 import { resolveWait } from './resolve-wait.ts';
 import { resumeRun } from './resume-run.ts';
@@ -38,6 +39,8 @@ export function createGateway(parts: GatewayParts): RunGateway {
       checkCaller(caller);
       return storeOf(parts).records.waits({ ...query, ...pageFor(caller, limit) });
     },
+    grants: (query, caller) => listGrants(parts, query, caller),
+    revokeGrant: (id, caller) => revokeGrant(parts, id, caller),
     evidence: (runId, query, caller) => readEvidence(parts, { ...query, runId, caller }),
     verify: (runId, caller) => verifyRun(parts, runId, caller),
     eraseEvidence: (runId, rows, caller) => eraseEvidence(parts, { runId, rows, caller }),

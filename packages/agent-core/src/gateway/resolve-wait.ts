@@ -12,8 +12,9 @@ import type { WaitId } from '../base/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { compileSchema } from '../base/schema.ts';
 import { shownWait } from '../runner/call-ledger.ts';
-import { keep } from '../runner/keeping.ts';
-import type { Wait, WaitResolution } from '../vocabulary/wait.ts';
+import { keep, opened } from '../runner/keeping.ts';
+import { checkedResult } from '../tools/invoke-tool.ts';
+import type { Remember, Wait, WaitRecord, WaitResolution } from '../vocabulary/wait.ts';
 import { checkCaller, headFor, type OwnedHead } from './access.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayParts } from './drive.ts';
@@ -23,12 +24,17 @@ type Answering = {
   readonly waitId: WaitId;
   readonly resolution: WaitResolution;
   readonly caller: Caller;
+  /** The client's own key of an answer that came as a signal: the same one again is no second answer. */
+  readonly dedupeKey?: string | undefined;
 };
+
+/** An answer as it is stored. */
+type StoredAnswer = WaitResolution & { readonly dedupeKey?: string };
 
 /** Answers a wait, and drives its run on if nobody does. Nothing changes before the answer is known to fit. */
 export async function resolveWait(
   parts: GatewayParts,
-  { waitId, resolution, caller }: Answering,
+  { waitId, resolution, caller, dedupeKey }: Answering,
 ): Promise<void> {
   checkCaller(caller);
   const { head, wait } = await waitFor(parts, waitId, caller);
@@ -36,14 +42,18 @@ export async function resolveWait(
   if (answer.decision === 'modify')
     checkEdit(parts, { agent: head.run.agent, wait, input: answer.input });
   if (answer.decision === 'answer') checkValue(wait, answer.value);
+  if (answer.decision === 'happened')
+    checkHappened(parts, { agent: head.run.agent, wait, result: answer.result });
+  if (answer.decision === 'approve') checkRemember(head, wait, answer.remember);
   // A deferred question stays open: it counts as no answer.
   if (answer.decision === 'defer') return;
+  const stored: StoredAnswer = dedupeKey === undefined ? answer : { ...answer, dedupeKey };
   const result = await head.store.inbox.resolve(
     waitId,
     {
       digest: answer.digest ?? wait.digest,
       decision: answer.decision,
-      resolution: await keep(answer, {
+      resolution: await keep(stored, {
         sealer: parts.setup.sealer,
         boundTo: `${waitId}/resolution`,
       }),
@@ -57,6 +67,7 @@ export async function resolveWait(
       return wake(parts, woken);
     case 'already':
       await wake(parts, woken);
+      if (await isSameAnswer(parts, { head, waitId, caller, dedupeKey })) return;
       throw waitAlreadyResolved(waitId, result.wait);
     case 'expired':
       await wake(parts, woken);
@@ -79,10 +90,37 @@ async function waitFor(
   const head = await headFor(parts, waitId, caller).catch((error: unknown) => {
     throw AgentError.is(error) && error.code === 'RUN_NOT_FOUND' ? waitNotFound(waitId) : error;
   });
-  const tree = await head.store.records.load(head.run.rootRunId, { signal: caller.signal });
-  const record = tree?.waits.find(({ id }) => id === waitId);
+  const record = await recordOf(head, waitId, caller);
   if (record === undefined) throw waitNotFound(waitId);
   return { head, wait: shownWait(record) };
+}
+
+async function recordOf(
+  { run, store }: OwnedHead,
+  waitId: WaitId,
+  { signal }: Caller,
+): Promise<WaitRecord | undefined> {
+  const tree = await store.records.load(run.rootRunId, { signal });
+  return tree?.waits.find(({ id }) => id === waitId);
+}
+
+/** The answer that stands is this caller's own, under the same key: its receipt was lost. */
+async function isSameAnswer(
+  { setup: { sealer } }: GatewayParts,
+  {
+    head,
+    waitId,
+    caller,
+    dedupeKey,
+  }: Pick<Answering, 'waitId' | 'caller' | 'dedupeKey'> & { readonly head: OwnedHead },
+): Promise<boolean> {
+  if (dedupeKey === undefined) return false;
+  const record = await recordOf(head, waitId, caller);
+  if (record?.resolution === undefined || record.resolvedBy !== caller.principal.subject)
+    return false;
+  const boundTo = `${waitId}/resolution`;
+  const standing: StoredAnswer = await opened(record.resolution, { sealer, boundTo });
+  return standing.dedupeKey === dedupeKey;
 }
 
 function readAnswer(resolution: unknown, wait: Wait): WaitResolution {
@@ -106,6 +144,40 @@ function checkValue(wait: Wait, value: JsonValue): void {
       at: 'value',
       seen: `${problem}.`,
       mend: 'Answer what the schema asks for.',
+    })),
+  );
+}
+
+/** A run that belongs to no user has none to remember an approval for. */
+function checkRemember({ principal }: OwnedHead, { id }: Wait, remember?: Remember): void {
+  if (remember?.within !== 'user' || principal.scope.userId !== undefined) return;
+  throw inputInvalid(`The answer to ${id}`, [
+    {
+      at: 'remember.within',
+      seen: 'is "user", and the run belongs to no user.',
+      mend: 'Choose run or conversation.',
+    },
+  ]);
+}
+
+/** What a person knows of an effect is held to what the tool promises, where the tool is the agent's own. */
+function checkHappened(
+  { agents }: GatewayParts,
+  {
+    agent,
+    wait,
+    result,
+  }: { readonly agent: string; readonly wait: Wait; readonly result: JsonValue },
+): void {
+  const tool = agents.get(agent)?.catalogue.get(String(wait.prompt['tool']));
+  const checked = tool === undefined ? undefined : checkedResult(tool.definition, result);
+  if (checked === undefined || checked.ok) return;
+  throw inputInvalid(
+    `The answer to ${wait.id}`,
+    checked.problems.map((seen) => ({
+      at: 'result',
+      seen,
+      mend: 'Send what the tool would have answered.',
     })),
   );
 }

@@ -1,3 +1,4 @@
+import type { Grant } from '../approvals/grant.ts';
 import type { RunId, WaitId } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Page } from '../base/page.ts';
@@ -10,6 +11,7 @@ import type { SignalKind } from '../vocabulary/signal.ts';
 import type { RunState } from '../vocabulary/state.ts';
 import type { Wait, WaitResolution } from '../vocabulary/wait.ts';
 import type { Caller } from './caller.ts';
+import type { GrantQuery } from './grants.ts';
 import type { RunHandle } from './run-handle.ts';
 
 /** An agent as it is shown to others. */
@@ -58,6 +60,14 @@ export interface RunGateway {
     query: Omit<WaitQuery, 'scope' | 'limit'> & { readonly limit?: number },
     caller: Caller,
   ): Promise<Page<Wait>>;
+  /** The remembered approvals of the caller's runs, in no order that means anything. */
+  grants(query: GrantQuery, caller: Caller): Promise<Page<Grant>>;
+  /**
+   * Takes a remembered approval back: from the next call on a person is asked again.
+   *
+   * @throws AgentError `GRANT_NOT_FOUND`, also for one of somebody else.
+   */
+  revokeGrant(id: string, caller: Caller): Promise<void>;
   evidence(
     runId: RunId,
     query: { readonly after?: number; readonly limit?: number },

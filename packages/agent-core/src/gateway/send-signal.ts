@@ -41,6 +41,7 @@ export async function sendSignal(
       waitId: waitIdOf(String(waitId)) satisfies WaitId,
       resolution: resolution as unknown as WaitResolution,
       caller,
+      dedupeKey,
     });
   }
   const accepts = parts.agents.get(run.agent)?.accepts;

@@ -1,13 +1,19 @@
 import { approvalRejected, runCancelled } from '../base/error-catalog.ts';
-import type { JsonObject } from '../base/json.ts';
-import { resultParts } from '../tools/invoke-tool.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import { checkedResult, resultParts } from '../tools/invoke-tool.ts';
 import type { WaitRecord, WaitResolution } from '../vocabulary/wait.ts';
+import { acceptValue } from './accept-result.ts';
 import type { ActiveRun } from './active-run.ts';
-import { allow, refusal } from './authorise-batch.ts';
+import { allow, expiryOf, whyNot } from './authorise-batch.ts';
 import { edit, openWait, useAnswer } from './call-ledger.ts';
-import type { OpenCall } from './open-call.ts';
+import { decideCall, endsRun } from './decide-call.ts';
+import type { OpenCall, Refusal } from './open-call.ts';
 import { recordResult } from './record-result.ts';
+import { refusal } from './refusal.ts';
+import { rememberedApproval } from './remember-approval.ts';
 import { resolutionOf } from './suspended-call.ts';
+
+type Answer<D extends WaitResolution['decision']> = Extract<WaitResolution, { decision: D }>;
 
 /**
  * Acts on every answer that has been read: a call is authorised, edited, denied, settled or goes on. An
@@ -17,29 +23,31 @@ export async function actOnAnswers(run: ActiveRun): Promise<void> {
   for (const open of run.batch) {
     if (open.settled || open.running || open.answer === undefined) continue;
     if (open.call.stage === 'authorised' || open.call.stage === 'started') continue;
-    actOn(run, open, open.answer);
+    const acting = actOn(run, open, open.answer);
+    if (acting !== undefined) await acting;
     if (run.journal?.isFull === true) await run.journal.commit({ signal: run.storage.signal });
   }
 }
 
-function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
+/** A promise when something has to be sealed, stored or decided for it. */
+function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): Promise<void> | undefined {
   switch (answer.decision) {
     case 'approve':
+      return approve(run, open, answer);
     case 'did-not-happen':
       allow(run, open);
-      return;
+      return undefined;
     case 'modify':
-      modify(run, open, answer);
-      return;
+      return modify(run, open, answer);
     case 'reject':
       reject(run, open, answer);
-      return;
+      return undefined;
     case 'cancel':
       cancelByAnswer(run, open);
-      return;
+      return undefined;
     case 'answer':
       goOn(run, open, answer);
-      return;
+      return undefined;
     case 'result':
       weigh(run, answer.content);
       recordResult(run, open, {
@@ -48,17 +56,9 @@ function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
         stage: answer.outcome === 'ok' ? 'committed' : 'failed',
         own: true,
       });
-      return;
+      return undefined;
     case 'happened':
-      weigh(run, answer.result);
-      recordResult(run, open, {
-        outcome: 'ok',
-        content: resultParts(answer.result),
-        stage: 'committed',
-        value: answer.result,
-        own: true,
-      });
-      return;
+      return happened(run, open, answer.result);
     case 'abandon':
       recordResult(run, open, {
         outcome: 'interrupted',
@@ -71,10 +71,10 @@ function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
         stage: 'interrupted',
         own: false,
       });
-      return;
+      return undefined;
     case 'defer':
       askAgain(run, open, {});
-      return;
+      return undefined;
   }
 }
 
@@ -100,26 +100,70 @@ function goOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
   allow(run, open);
 }
 
-function modify(
+/** An approval that is to hold for later calls is written with the commit that uses it. */
+function approve(
   run: ActiveRun,
   open: OpenCall,
-  answer: Extract<WaitResolution, { decision: 'modify' }>,
-): void {
-  const bound = open.tool?.definition.bindInput(answer.input);
-  if (bound === undefined || !bound.ok) {
-    askAgain(run, open, { problems: bound === undefined ? ['the tool is gone'] : bound.problems });
+  { remember }: Answer<'approve'>,
+): Promise<void> | undefined {
+  const { tool, wait, call } = open;
+  if (remember === undefined || tool === undefined || wait?.kind !== 'approval') {
+    allow(run, open);
+    return undefined;
+  }
+  const { inputDigest } = call;
+  return rememberedApproval(run, { tool, inputDigest }, { wait, remember }).then((remembered) => {
+    if (remembered !== undefined) open.remembered = remembered;
+    allow(run, open);
+  });
+}
+
+/** Edited arguments are checked like the model's own, and decided about again: what a policy denies no edit lets through. */
+async function modify(run: ActiveRun, open: OpenCall, answer: Answer<'modify'>): Promise<void> {
+  const { tool } = open;
+  const bound = tool?.definition.bindInput(answer.input);
+  if (tool === undefined || bound === undefined || !bound.ok) {
+    askAgain(run, open, { problems: bound?.ok === false ? bound.problems : ['the tool is gone'] });
     return;
   }
   edit(run, open, bound.input);
   open.edited = true;
-  allow(run, open);
+  run.learn(bound.input, tool.definition.inputMarks);
+  const { callId, inputDigest } = open.call;
+  const checked = whyNot(run, { tool, input: bound.input, callId });
+  const decision = checked.ok
+    ? await decideCall(run, { callId, tool, input: bound.input, inputDigest, edited: true })
+    : ({ kind: 'deny', refusal: checked.refusal } as const);
+  if (decision.kind === 'deny') deny(run, open, decision.refusal);
+  else allow(run, open);
+}
+
+/** A person knows the result of an effect in doubt: it is held to what the tool promises, like the tool's own. */
+function happened(run: ActiveRun, open: OpenCall, result: JsonValue): Promise<void> | undefined {
+  const { tool } = open;
+  if (tool === undefined) {
+    const content = resultParts(result);
+    recordResult(run, open, {
+      outcome: 'ok',
+      content,
+      stage: 'committed',
+      value: result,
+      own: true,
+    });
+    return undefined;
+  }
+  const checked = checkedResult(tool.definition, result);
+  if (checked.ok) return acceptValue(run, open, checked.value);
+  askAgain(run, open, { problems: checked.problems });
+  return undefined;
 }
 
 /** The same question, as the next row: the answer to the one before is used up. */
 function askAgain(run: ActiveRun, open: OpenCall, more: JsonObject): void {
-  const { prompt, allowed } = open.wait as WaitRecord;
+  const { kind, prompt, allowed, onExpiry } = open.wait as WaitRecord;
   useAnswer(run, open);
-  openWait(run, open, { kind: 'approval', prompt: { ...prompt, ...more }, allowed });
+  const expiry = kind === 'approval' ? expiryOf(run) : { onExpiry };
+  openWait(run, open, { kind, prompt: { ...prompt, ...more }, allowed, ...expiry });
 }
 
 /** `onReject: 'return'`: the model reads the refusal. `'fail'`: the run ends, as the contract has it. */
@@ -129,6 +173,11 @@ function reject(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
     return;
   }
   const error = approvalRejected(open.call.toolName, answer.comment);
-  recordResult(run, open, { ...refusal('denied', error), stage: 'denied', own: true });
-  if (open.tool?.definition.onReject === 'fail') throw error;
+  const fatal = endsRun(run, open.tool) ? { fatal: error } : {};
+  deny(run, open, { ...refusal('denied', error), ...fatal });
+}
+
+function deny(run: ActiveRun, open: OpenCall, { fatal, ...refused }: Refusal): void {
+  recordResult(run, open, { ...refused, stage: 'denied', own: true });
+  if (fatal !== undefined) throw fatal;
 }

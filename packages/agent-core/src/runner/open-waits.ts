@@ -1,17 +1,19 @@
 import type { WaitRecord } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
 
-/** The questions of the current batch that nobody has answered, in call order. */
+/** The questions that nobody has answered: about the run as a whole, then of the current batch, in call order. */
 export function openWaits(run: ActiveRun): readonly WaitRecord[] {
-  return run.batch.flatMap(({ wait, settled }) =>
+  const { question, batch } = run;
+  const waits = batch.flatMap(({ wait, settled }) =>
     !settled && wait?.status === 'pending' ? [wait] : [],
   );
+  return question?.wait.status === 'pending' ? [question.wait, ...waits] : waits;
 }
 
 /** How long until the first open wait is due; undefined when none ever is. */
 export function untilDue(run: ActiveRun): number | undefined {
   if (run.journal === undefined) return undefined;
-  const now = run.setup.clock.now();
+  const now = run.journal.storeNow;
   const due = openWaits(run).flatMap(({ expiresAt }) =>
     expiresAt === undefined ? [] : [expiresAt - now],
   );

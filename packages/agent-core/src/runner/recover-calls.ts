@@ -31,7 +31,8 @@ export async function recoverBatch(run: ActiveRun): Promise<void> {
     findTool(run, open);
     switch (planCallRecovery(open.call, { fence, waiting: isWaiting(open) })) {
       case 'decide':
-        authorise(run, open);
+        if (open.wait?.status === 'expired') afterExpiry(run, open, open.wait);
+        else await authorise(run, open);
         break;
       case 'repeat':
         allow(run, open);
@@ -56,7 +57,7 @@ export async function recoverBatch(run: ActiveRun): Promise<void> {
 }
 
 /** Tools of sources are there only now that the sources are open. */
-function findTool(run: ActiveRun, open: OpenCall): void {
+export function findTool(run: ActiveRun, open: OpenCall): void {
   open.tool ??= toolOf(run, open.call.toolName, open.input);
 }
 
@@ -111,7 +112,7 @@ type Probe =
 /** Asks the tool what became of its effect; what it cannot say is unknown, and a probe that fails is on record. */
 async function probed(run: ActiveRun, open: OpenCall): Promise<Probe> {
   const reconcile = open.tool?.definition.reconcile;
-  if (reconcile === undefined) return { kind: 'unknown' };
+  if (reconcile === undefined || open.unfit !== undefined) return { kind: 'unknown' };
   try {
     const found = await reconcile(
       open.input as never,

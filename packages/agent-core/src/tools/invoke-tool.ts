@@ -57,6 +57,18 @@ export function resultParts(value: JsonValue): readonly Part[] {
   ];
 }
 
+/** A result that came from elsewhere, held against what a tool declares: as if the tool itself had given it. */
+export function checkedResult(
+  definition: ToolDefinition,
+  value: JsonValue,
+):
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly problems: readonly string[] } {
+  const outcome = outcomeOf(definition, value);
+  if (outcome.kind === 'ok') return { ok: true, value: outcome.value };
+  return { ok: false, problems: [outcome.kind === 'error' ? outcome.error.message : outcome.kind] };
+}
+
 /** Runs one function of a tool, under the rules of `invokeTool`. */
 function normaliseOutcome(tool: Tool, run: () => unknown): ToolOutcome | Promise<ToolOutcome> {
   try {

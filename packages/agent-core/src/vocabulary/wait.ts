@@ -18,9 +18,26 @@ export type WaitKind = (typeof WAIT_KINDS)[number];
 export const WAIT_STATUSES = ['pending', 'resolved', 'used', 'expired', 'void'] as const;
 export type WaitStatus = (typeof WAIT_STATUSES)[number];
 
+export const REMEMBERED = ['tool', 'arguments'] as const;
+export const REMEMBERED_WITHIN = ['run', 'conversation', 'user'] as const;
+
+/**
+ * An approval that also holds for later calls: of every call of the tool (`tool`), or of those with the very same arguments
+ * (`arguments`), in this run, in this conversation, or in all runs of the user.
+ */
+export type Remember = {
+  readonly what: (typeof REMEMBERED)[number];
+  readonly within: (typeof REMEMBERED_WITHIN)[number];
+};
+
 /** The answer to a wait. `digest` is what the answerer saw; absent = the stored one is taken. */
-export type WaitResolution = { readonly digest?: string; readonly comment?: string } & (
-  | { readonly decision: 'approve' | 'reject' | 'defer' | 'cancel' }
+export type WaitResolution = {
+  readonly digest?: string;
+  readonly comment?: string;
+} & /** `remember` only where a call is approved: a wait of kind `approval` */
+(
+  | { readonly decision: 'approve'; readonly remember?: Remember }
+  | { readonly decision: 'reject' | 'defer' | 'cancel' }
   | { readonly decision: 'modify'; readonly input: JsonObject }
   /** event, timer, auth, input */
   | { readonly decision: 'answer'; readonly value: JsonValue }

@@ -47,7 +47,7 @@ function waiting(wait: WaitFor) {
     accepts: ['external-event', 'scheduler-wake-up'],
     tools: [tool],
   });
-  return { agent, seen };
+  return { agent, seen, tool };
 }
 
 const steps = [calls(['wait', 'a']), { text: 'Done.' }];
@@ -245,11 +245,17 @@ describe('a wait whose time is over', () => {
   test('an answer that the store took at the last moment wins over the owner’s clock', async () => {
     const own = fakeClock();
     const store = memoryStore({ clock: fakeClock(own.now()) });
-    const { agent, seen } = waiting({ kind: 'event', name: 'paid', timeoutMs: 1_000 });
-    const app = await appOf(agent, steps, {
+    const slow = gate<string>();
+    const { seen, tool } = waiting({ kind: 'event', name: 'paid', timeoutMs: 1_000 });
+    const agent = defineAgent({
+      name: 'waiter',
+      recovery: 'action-boundary',
+      tools: [tool, read('slow', () => slow.promise)],
+    });
+    const app = await appOf(agent, [calls(['slow', 'x'], ['wait', 'a']), { text: 'Done.' }], {
       provide: [bind(ClockPort, own)],
       store: processOver(store, async (commit) => {
-        // The owner's clock is ahead: for the store the wait is not over, and somebody answers.
+        // The owner's clock runs ahead: for the store the wait is not over, and somebody answers.
         const expiring = commit.moves?.find(({ to }) => to === 'expired');
         if (expiring === undefined) return undefined;
         const { items } = await store.records.waits({
@@ -267,23 +273,39 @@ describe('a wait whose time is over', () => {
           },
           { signal: NEVER },
         );
+        slow.open('slow');
         return undefined;
       }).store,
     });
     const run = await app.start(agent, 'go');
-    await run.result;
-    await own.advance(1_000);
-    await app.runs.signal(
-      run.runId,
-      { kind: 'scheduler-wake-up', payload: {} },
-      app.local('somebody'),
-    );
-    expect(await (await app.attach(agent, run.runId)).result).toMatchObject({ kind: 'completed' });
+    for await (const { event } of run.events()) {
+      if (event.type !== 'wait-opened') continue;
+      await settled();
+      await own.advance(1_000);
+    }
+    expect(await run.result).toMatchObject({ kind: 'completed' });
     expect(seen).toEqual([
       { id: 'a', carry: null, resolution: { kind: 'resolved', value: 'just in time' } },
     ]);
     const closed = eventsOf(await logOf(app, run.runId), 'wait-closed');
     expect(closed.map(({ wait }) => wait.status)).toEqual(['used']);
+  });
+
+  test('it is the store’s clock that says so: an owner whose clock is ahead lets the wait be', async () => {
+    const own = fakeClock();
+    const clock = fakeClock(own.now());
+    const store = memoryStore({ clock });
+    const { agent, seen } = waiting({ kind: 'event', name: 'paid', timeoutMs: 1_000 });
+    const app = await appOf(agent, steps, { provide: [bind(ClockPort, own)], store });
+    const run = await app.start(agent, 'go');
+    await run.result;
+    await own.advance(3_600_000);
+    const wake = { kind: 'scheduler-wake-up', payload: {} } as const;
+    await app.runs.signal(run.runId, wake, app.local('somebody'));
+    expect(await (await app.attach(agent, run.runId)).result).toMatchObject({ kind: 'paused' });
+    await clock.advance(1_000);
+    expect(await app.recover({ signal: NEVER })).toBe(1);
+    expect(seen).toEqual([{ id: 'a', carry: null, resolution: { kind: 'expired' } }]);
   });
 
   test('a process that dies right behind the expiry leaves a call that goes on as expired', async () => {

@@ -14,6 +14,18 @@ noticed([...claiming, ...creating], {
       return { deliveries: root.head.deliveries };
     },
   ),
+  'a lease does not say when it was claimed': broken('ownership', (real) => ({
+    claim: async (target, options) => {
+      const lease = await real.claim(target, options);
+      if (lease === undefined) return lease;
+      const { claimedAt: _, ...rest } = lease;
+      return rest;
+    },
+  })),
+  'every lease was claimed at the beginning of time': atClaim(
+    () => {},
+    () => ({ claimedAt: 0 }),
+  ),
   'claim takes a live lease': atClaim((root) => (root.head.leaseUntil = 0)),
   'claim takes a live lease of the same owner': broken('ownership', (real, state) => ({
     claim: (target, options) => {

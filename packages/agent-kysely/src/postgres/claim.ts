@@ -57,5 +57,5 @@ export function claimStatement(
     'taken',
     `update ${names.run} r set fence = r.fence + 1, deliveries = r.deliveries + 1, owner = ${writer.value(owner, 'text')}, lease_until = ${until}, released = 0 from found where r.id = found.id returning r.id, r.fence, r.version, r.deliveries, r.last_seq, r.open_steps, found.released`,
   );
-  return writer.finish('select * from taken');
+  return writer.finish(`select taken.*, ${NOW} as claimed_at from taken`);
 }

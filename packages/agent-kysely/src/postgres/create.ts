@@ -68,6 +68,6 @@ export function createStatement(
     );
   }
   return writer.finish(
-    `select (select state from known) as known, (select id from known) as known_id, exists (select 1 from place) as found, (select open_root from place) as open_root, exists (select 1 from made) as is_created${guards.map((guard, index) => `, ${guard} as guard_${index}`).join('')}`,
+    `select (select state from known) as known, (select id from known) as known_id, exists (select 1 from place) as found, (select open_root from place) as open_root, exists (select 1 from made) as is_created, ${NOW} as claimed_at${guards.map((guard, index) => `, ${guard} as guard_${index}`).join('')}`,
   );
 }

@@ -36,6 +36,7 @@ type CreateRow = {
   readonly found: boolean;
   readonly open_root: string | null;
   readonly is_created: boolean;
+  readonly claimed_at: number;
 };
 
 async function create(
@@ -74,6 +75,7 @@ async function create(
     version: 0,
     ttlMs: claim.ttlMs,
     deliveries: 1,
+    claimedAt: row.claimed_at,
     lastSeq: first.lastSeq,
     openSteps: [],
     released: true,
@@ -106,7 +108,7 @@ async function claim(
   options: Parameters<RunOwnership['claim']>[1],
 ): Promise<Lease | undefined> {
   const { owner, ttlMs, signal } = options;
-  const [row] = await parts.database.run<RunRow>(
+  const [row] = await parts.database.run<RunRow & { readonly claimed_at: number }>(
     claimStatement(parts, target, { ...options, format: FORMAT }),
     { signal },
   );
@@ -118,6 +120,7 @@ async function claim(
     version: row.version,
     ttlMs,
     deliveries: row.deliveries,
+    claimedAt: row.claimed_at,
     lastSeq: row.last_seq,
     openSteps: stored<string[]>(row.open_steps, `the open steps of run ${row.id}`),
     released: row.released === 1,

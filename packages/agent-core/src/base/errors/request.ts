@@ -70,6 +70,14 @@ export function waitDecisionNotAllowed(
   });
 }
 
+/** The same answer for a grant that is not there and for one that is somebody else's. */
+export function grantNotFound(id: string): AgentError {
+  return new AgentError('GRANT_NOT_FOUND', {
+    message: `There is no remembered approval "${id}" for this caller.`,
+    mend: 'List the grants: one that was revoked, or has expired, is gone.',
+  });
+}
+
 export function signalNotAccepted(
   agent: string,
   kind: string,

@@ -103,6 +103,19 @@ export function cancellationCleanupFailed(failed: readonly string[]): AgentError
   });
 }
 
+/** A person was asked whether a run should go on, and said no. */
+export function runAbandoned(
+  runId: string,
+  { by, comment }: { readonly by: string | undefined; readonly comment: string | undefined },
+): AgentError {
+  const who = by === undefined ? '' : ` by ${by}`;
+  const why = comment === undefined ? '' : `: ${comment}`;
+  return new AgentError('RUN_ABANDONED', {
+    message: `The run "${runId}" was abandoned${who} when it was asked whether it should go on${why}.`,
+    mend: 'Look at its evidence for what was done. Start a new run when the cause is mended.',
+  });
+}
+
 /** The lifecycle has no such move: whoever asked for it is wrong, and the run is left as it is. */
 export function transitionInvalid(status: string, event: string): AgentError {
   return new AgentError('TRANSITION_INVALID', {

@@ -71,7 +71,19 @@ function grant(state: MemoryState, { rootRunId, head }: MemoryRoot, by: ClaimBy)
   head.released = false;
   const { fence, version, deliveries, lastSeq, openSteps } = head;
   const { owner, ttlMs } = by;
-  return { rootRunId, owner, fence, version, ttlMs, deliveries, lastSeq, openSteps, released };
+  const claimedAt = state.clock.now();
+  return {
+    rootRunId,
+    owner,
+    fence,
+    version,
+    ttlMs,
+    deliveries,
+    claimedAt,
+    lastSeq,
+    openSteps,
+    released,
+  };
 }
 
 function create(

@@ -94,12 +94,16 @@ function runsOf(state: MemoryState, query: RunQuery): Page<RunState> {
 }
 
 function waitsOf(state: MemoryState, query: WaitQuery): Page<Wait> {
-  const { scope, runId, kind, status, limit } = query;
+  const { scope, runId, agent, kind, status, limit } = query;
   const after = query.after === undefined ? undefined : placeOfCursor(query.after);
   const placeOf = (wait: Wait): Place => ({ at: wait.openedAt, id: wait.id });
   const waits = [...state.roots.values()]
     .filter(({ principal }) => sees(scope, principal.scope))
-    .flatMap((root) => [...root.waits.values()])
+    .flatMap(({ runs, waits }) =>
+      [...waits.values()].filter(
+        (wait) => agent === undefined || runs.get(wait.runId)?.agent === agent,
+      ),
+    )
     .filter((wait) => runId === undefined || wait.runId === runId || wait.rootRunId === runId)
     .filter((wait) => kind === undefined || wait.kind === kind)
     .filter((wait) => status === undefined || wait.status === status)

@@ -22,7 +22,8 @@ export const claiming: readonly Rule<StoreSubject>[] = [
         runs: [inStatus(run, 'active')],
       });
       const next = await bench.claim(run.runId, { owner: 'second' });
-      const { rootRunId, ttlMs } = present(next, 'the lease of the second owner');
+      const { claimedAt: _at, ...second } = present(next, 'the lease of the second owner');
+      const { rootRunId, ttlMs } = second;
       const { openSteps } = left;
       const wanted = {
         rootRunId,
@@ -35,7 +36,7 @@ export const claiming: readonly Rule<StoreSubject>[] = [
         openSteps,
         released: true,
       };
-      same(next, wanted, 'the lease of the second owner');
+      same(second, wanted, 'the lease of the second owner');
     },
   ),
   storeRule('a run with a live lease is not claimable, not even by its owner', async (bench) => {
@@ -57,6 +58,21 @@ export const claiming: readonly Rule<StoreSubject>[] = [
       await bench.advance(AFTER_SHORT);
       const third = present(await bench.claim('next'), 'the third lease');
       same([third.fence, third.deliveries, third.released], [3, 3, false], 'the third lease');
+    },
+    clock,
+  ),
+  storeRule(
+    'a lease says when it was claimed, by the store’s clock, also when a creation claims',
+    async (bench) => {
+      const { run, lease } = await bench.started({}, { claim: { owner: 'first', ttlMs: SHORT } });
+      await bench.advance(AFTER_SHORT);
+      const next = present(await bench.claim(run.runId), 'the second lease');
+      const first = present(lease.claimedAt, 'when the creation claimed');
+      const second = present(next.claimedAt, 'when the second owner claimed');
+      ensure(second - first >= SHORT, 'the second claim came after the lease was over', {
+        first,
+        second,
+      });
     },
     clock,
   ),

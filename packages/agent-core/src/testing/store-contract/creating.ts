@@ -51,7 +51,7 @@ export const creating: readonly Rule<StoreSubject>[] = [
   }),
   storeRule('create claims in the same commit', async (bench) => {
     const { run, lease } = await bench.started({}, { claim, first: { lastSeq: 7 } });
-    const { version, ...rest } = lease;
+    const { version, claimedAt: _at, ...rest } = lease;
     const { runId: rootRunId } = run;
     const wanted = {
       rootRunId,

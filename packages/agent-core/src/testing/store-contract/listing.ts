@@ -116,11 +116,11 @@ export const listing: readonly Rule<StoreSubject>[] = [
     },
   ),
   storeRule(
-    'waits are listed by run, kind and status; a root stands for its whole tree',
+    'waits are listed by run, agent, kind and status; a root stands for its whole tree',
     async (bench) => {
       const { run, lease } = await bench.started();
       const other = await bench.started();
-      const child = childOf(run);
+      const child = childOf(run, { agent: bench.name('delegate') });
       const id = waitIdOf(`${child.runId}.1.0.w1`);
       const waitId = waitIdFor(run, 1);
       const opens = [
@@ -139,6 +139,8 @@ export const listing: readonly Rule<StoreSubject>[] = [
         ['all', {}, [first, id, foreign, timer]],
         ['the root', { runId: run.runId }, [first, id, timer]],
         ['the child', { runId: child.runId }, [id]],
+        ['the agent of the run that asks', { agent: child.agent }, [id]],
+        ['an agent that is not there', { agent: bench.name('no agent') }, []],
         ['the kind', { kind: 'timer' }, [timer]],
         ['the status', { status: 'pending' }, [id, foreign, timer]],
         ['run, kind and status', { runId: run.runId, kind: 'approval', status: 'pending' }, [id]],
