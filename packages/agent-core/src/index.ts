@@ -1,5 +1,13 @@
 // ── define: agents and tools as data ─────────────────────────────────────────────────────────────
 
+export {
+  type ApprovalPolicy,
+  type ApprovalQuestion,
+  type ApprovalRules,
+  POLICY_DECISIONS,
+  type PolicyAnswer,
+  type PolicyDecision,
+} from './approvals/approval-rules.ts';
 export type { InferSchema, JsonSchemaLike, Schema, StandardSchemaV1 } from './base/schema-types.ts';
 export {
   type AgentDefinition,
@@ -64,6 +72,7 @@ export {
 // ── run: the gateway and its handles ─────────────────────────────────────────────────────────────
 
 export type { Caller } from './gateway/caller.ts';
+export type { GrantQuery } from './gateway/grants.ts';
 export type { AgentDescription, RunGateway } from './gateway/run-gateway.ts';
 export type { RunHandle } from './gateway/run-handle.ts';
 export type { Worker, WorkerOptions, WorkerReport, WorkerRest } from './gateway/worker-options.ts';
@@ -135,6 +144,9 @@ export {
   DECISIONS,
   DECISIONS_OF,
   type Decision,
+  REMEMBERED,
+  REMEMBERED_WITHIN,
+  type Remember,
   WAIT_KINDS,
   WAIT_STATUSES,
   type Wait,
@@ -228,6 +240,7 @@ export {
 
 // ── building blocks of the loop, for a custom `execute` ──────────────────────────────────────────
 
+export type { Grant } from './approvals/grant.ts';
 export { idempotencyKey } from './approvals/idempotency-key.ts';
 export { inputDigest } from './approvals/input-digest.ts';
 export {
