@@ -227,6 +227,9 @@ test('an application that closes while a run is created leaves it to another own
   hold.open();
   expect(await starting).toBe('APP_CLOSED');
   await settled();
+  const next = await appOf(writer, [done], { store });
+  expect(await next.recover({ signal: alice.signal })).toBe(1);
   const { items } = await store.records.runs({ ...alice, scope: { tenantId: 'local' }, limit: 10 });
-  expect(items.map(({ status }) => status)).toEqual(['created']);
+  expect(items.map(({ status }) => status)).toEqual(['completed']);
+  await next.close();
 });
