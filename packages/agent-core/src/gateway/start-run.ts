@@ -13,7 +13,7 @@ import {
   firstMessage,
   firstOwner,
 } from '../runner/accept-run.ts';
-import { loadHistory } from '../runner/load-history.ts';
+import { loadHistory, settledHistory } from '../runner/load-history.ts';
 import type { RunFacts } from '../runner/run-facts.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import { checkCaller, headFor } from './access.ts';
@@ -39,7 +39,7 @@ export async function startRun(
   if (input.clientTools !== undefined && input.clientTools.length > 0)
     throw runNotDurable(definition.name, 'client tools');
   const run = acceptStateless(parts.setup, facts, caller.signal);
-  if (input.history !== undefined) run.messages.push(...input.history);
+  if (input.history !== undefined) run.messages.push(...settledHistory(input.history));
   run.append(firstMessage(facts));
   return ownedHandle(parts, driveOwned(parts, run));
 }

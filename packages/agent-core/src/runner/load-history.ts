@@ -13,7 +13,7 @@ const TURNS = 50;
  */
 export async function loadHistory(setup: RunSetup, facts: RunFacts): Promise<readonly Message[]> {
   const { history, conversationId } = facts.input;
-  if (history !== undefined && history.length > 0) return history;
+  if (history !== undefined && history.length > 0) return settledHistory(history);
   if (setup.store === undefined || conversationId === undefined || !facts.definition.durable)
     return [];
   const turns = await setup.store.conversations.turns(conversationId, {
@@ -29,14 +29,15 @@ export async function loadHistory(setup: RunSetup, facts: RunFacts): Promise<rea
       );
     }
   }
-  return settled(messages);
+  return settledHistory(messages);
 }
 
 /**
  * A history that every provider takes, on this copy only: behind every answer the results of its calls, in
- * call order; a call without one gets an `interrupted` one.
+ * call order; a call without one gets an `interrupted` one, a result without its call is left out.
  */
-function settled(messages: readonly Message[]): readonly Message[] {
+export function settledHistory(messages: readonly Message[]): readonly Message[] {
+  if (!messages.some(isOfCalls)) return messages;
   const results = resultsIn(messages);
   return messages.flatMap((message) => {
     if (message.role === 'tool') return [];
@@ -45,11 +46,15 @@ function settled(messages: readonly Message[]): readonly Message[] {
   });
 }
 
+function isOfCalls({ role, parts }: Message): boolean {
+  return role === 'tool' || parts.some(({ type }) => type === 'tool-call');
+}
+
 function resultsIn(messages: readonly Message[]): ReadonlyMap<CallId, Message> {
   const results = new Map<CallId, Message>();
   for (const message of messages)
     for (const part of message.parts)
-      if (part.type === 'tool-result') results.set(part.callId, message);
+      if (part.type === 'tool-result') results.set(part.callId, { ...message, parts: [part] });
   return results;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defineAgent, type RunId, suspend } from '../../src/index.ts';
+import { callIdOf, defineAgent, type Message, type RunId, suspend } from '../../src/index.ts';
 import { memoryStore } from '../../src/testing/index.ts';
 import {
   appOf,
@@ -198,6 +198,71 @@ describe('a pair that is broken poisons nothing (C2)', () => {
     await Promise.all([app.close(), torn.close()]);
   });
 });
+
+describe.each(['durable', 'stateless'] as const)(
+  'a client of a %s agent brings a history that was torn (C2)',
+  (kind) => {
+    const agent = defineAgent({
+      name: 'worker',
+      ...(kind === 'durable' ? { recovery: 'action-boundary' as const } : {}),
+      tools: [read('look', () => 'seen')],
+    });
+    const asked = (callId: string) =>
+      ({ type: 'tool-call', callId: callIdOf(callId), toolName: 'look', input: {} }) as const;
+    const seen = (callId: string, text: string) =>
+      ({
+        type: 'tool-result',
+        callId: callIdOf(callId),
+        outcome: 'ok',
+        content: [{ type: 'text', text }],
+      }) as const;
+    const said = (text: string): Message => ({
+      role: 'user',
+      origin: 'user',
+      parts: [{ type: 'text', text }],
+    });
+    const answered = (...parts: Message['parts']): Message => ({
+      role: 'assistant',
+      origin: 'model',
+      parts,
+    });
+    const results = (...parts: Message['parts']): Message => ({
+      role: 'tool',
+      origin: 'tool',
+      parts,
+    });
+
+    test.each<[string, readonly Message[], readonly string[]]>([
+      [
+        'a call without a result',
+        [said('One.'), answered(asked('a'), asked('b')), results(seen('a', '1'))],
+        ['look: ok', 'look: interrupted'],
+      ],
+      [
+        'a result without its call',
+        [said('One.'), results(seen('a', '1')), answered({ type: 'text', text: 'Two.' })],
+        [],
+      ],
+      [
+        'results in one message, in another order',
+        [answered(asked('a'), asked('b')), results(seen('b', '2'), seen('a', '1'))],
+        ['look: ok', 'look: ok'],
+      ],
+      [
+        'a result behind the next message',
+        [answered(asked('a')), said('Well?'), results(seen('a', '1'))],
+        ['look: ok'],
+      ],
+    ])('%s', async (_what, history, outcomes) => {
+      const app = await appOf(agent, [done], { store: memoryStore() });
+      const before = structuredClone(history);
+      expect((await app.run(agent, { message: 'Go.', history }, alice)).kind).toBe('completed');
+      expect(callsIn(app)).toEqual(outcomes);
+      expect(history).toEqual(before);
+      await app.close();
+    });
+  },
+);
 
 describe('a cancellation of a waiting run settles every open call (C7)', () => {
   test.each([
