@@ -100,6 +100,12 @@ export {
   type EvidenceKind,
   type EvidenceRow,
 } from './vocabulary/evidence.ts';
+export {
+  type Cancellation,
+  CLEANUP_TARGETS,
+  type CleanupOutcome,
+  type CleanupTarget,
+} from './vocabulary/cancellation.ts';
 export type { Kept } from './vocabulary/kept.ts';
 export {
   CALL_OUTCOMES,
@@ -172,6 +178,16 @@ export type {
 } from './durable/commit.ts';
 export type { ConversationStore, Turn } from './durable/conversation-store.ts';
 export { Durability, type DurableStore, FORMAT } from './durable/durable-store.ts';
+export {
+  LIFECYCLE,
+  LIFECYCLE_EVENTS,
+  type LifecycleEvent,
+  type LifecycleEventKind,
+  type LifecycleMove,
+  type RestReason,
+  type Standing,
+  standingAfter,
+} from './durable/lifecycle.ts';
 export type { EventLog } from './durable/event-log.ts';
 export { Migrator } from './durable/migrator.ts';
 export { RunDispatcher } from './durable/run-dispatcher.ts';
@@ -261,12 +277,7 @@ export {
 export { planResume, type ResumePlan } from './approvals/plan-resume.ts';
 export { assembleMessages } from './runner/assemble-messages.ts';
 export type { Boundary } from './runner/boundaries.ts';
-export {
-  CLEANUP_TARGETS,
-  type CleanupOutcome,
-  type CleanupTask,
-  runCleanups,
-} from './runner/cleanup.ts';
+export { type CleanupTask, runCleanups } from './runner/cleanup.ts';
 export { payloadDigest, rowHash } from './runner/evidence-chain.ts';
 export { type RunControls, runControls } from './runner/run-controls.ts';
 export {

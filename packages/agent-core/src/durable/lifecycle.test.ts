@@ -4,6 +4,7 @@ import { AgentError } from '../base/error.ts';
 import { callIdOf } from '../base/ids.ts';
 import { isTerminal, RUN_STATUSES, RUN_TRANSITIONS, STATE_REASONS } from '../vocabulary/state.ts';
 import {
+  type AskedQuestion,
   CREATED,
   endOf,
   failureOf,
@@ -11,7 +12,6 @@ import {
   LIFECYCLE,
   LIFECYCLE_EVENTS,
   type LifecycleEvent,
-  type OpenQuestion,
   type RestReason,
   restReasonOf,
   type Standing,
@@ -227,14 +227,17 @@ test('a run is held by a pause, and by nothing else', () => {
 });
 
 describe('the reason of a pause', () => {
-  const asked = (kind: OpenQuestion['kind'], more: Partial<OpenQuestion> = {}): OpenQuestion => ({
+  const asked = (
+    kind: AskedQuestion['kind'],
+    more: Partial<AskedQuestion> = {},
+  ): AskedQuestion => ({
     kind,
     callId: callIdOf('r1.1.0'),
     prompt: {},
     ...more,
   });
 
-  test.each<readonly [OpenQuestion, RestReason]>([
+  test.each<readonly [AskedQuestion, RestReason]>([
     [asked('recovery'), 'recovery-requires-hitl'],
     [asked('approval'), 'approval-required'],
     [asked('approval', { deferred: true }), 'approval-deferred'],

@@ -186,7 +186,7 @@ export function failureOf(code: string | undefined): LifecycleEvent {
 }
 
 /** A question, as far as the reason of a pause depends on it. */
-export type OpenQuestion = Pick<Wait, 'kind' | 'callId' | 'prompt'> & {
+export type AskedQuestion = Pick<Wait, 'kind' | 'callId' | 'prompt'> & {
   /** The same question was answered with `defer` before. */
   readonly deferred?: boolean;
 };
@@ -209,12 +209,12 @@ const IN_ORDER: readonly RestReason[] = [
 ];
 
 /** Why a run with these open questions rests; undefined when nothing is asked. */
-export function restReasonOf(questions: readonly OpenQuestion[]): RestReason | undefined {
+export function restReasonOf(questions: readonly AskedQuestion[]): RestReason | undefined {
   const reasons = questions.map(reasonOf);
   return IN_ORDER.find((reason) => reasons.includes(reason));
 }
 
-function reasonOf({ kind, callId, prompt, deferred }: OpenQuestion): RestReason {
+function reasonOf({ kind, callId, prompt, deferred }: AskedQuestion): RestReason {
   switch (kind) {
     case 'approval':
       return deferred === true ? 'approval-deferred' : 'approval-required';

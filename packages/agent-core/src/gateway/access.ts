@@ -2,6 +2,7 @@ import { principalRequired, runNotFound } from '../base/error-catalog.ts';
 import { type RunId, rootOf } from '../base/ids.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import type { RunHead } from '../durable/run-records.ts';
+import { checkFormat } from '../durable/upcast.ts';
 import type { ActiveRun } from '../runner/active-run.ts';
 import type { Scope } from '../vocabulary/scope.ts';
 import type { Caller } from './caller.ts';
@@ -29,6 +30,8 @@ export type OwnedHead = RunHead & { readonly store: DurableStore };
 /**
  * The head of the run that an id belongs to (its own, or of one of its calls or waits), when the caller owns
  * it; not found and not yours look the same.
+ *
+ * @throws AgentError `FORMAT_UNKNOWN` for a run of a newer edition: this version neither reads nor writes it.
  */
 export async function headFor(
   { setup: { store } }: GatewayParts,
@@ -39,6 +42,7 @@ export async function headFor(
   const head = await store?.records.head(rootOf(id), { signal });
   if (store === undefined || head === undefined || !owns(head.principal.scope, principal.scope))
     throw runNotFound(id);
+  checkFormat(head.format, { runId: head.run.rootRunId });
   return { ...head, store };
 }
 

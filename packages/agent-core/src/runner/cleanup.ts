@@ -1,32 +1,32 @@
-export const CLEANUP_TARGETS = ['model-stream', 'tool-execution', 'delegate-execution'] as const;
+import type { Stop } from '../base/abort.ts';
+import type { CleanupOutcome, CleanupTarget } from '../vocabulary/cancellation.ts';
 
-/** Something that is put in order before a cancelled run ends. */
-export type CleanupTask = {
-  readonly target: (typeof CLEANUP_TARGETS)[number];
-  readonly targetRef: string;
-  readonly cleanup: () => Promise<void>;
-};
+/**
+ * Something that is put in order before a cancelled run ends. `stop` is not the run's own signal, which is
+ * aborted by then: it is aborted when the cleanup takes too long, or when the run is in other hands.
+ */
+export type CleanupTask = CleanupTarget & { readonly cleanup: (stop: Stop) => Promise<void> };
 
-export type CleanupOutcome = {
-  readonly target: CleanupTask['target'];
-  readonly targetRef: string;
-  readonly status: 'succeeded' | 'failed' | 'skipped';
-  readonly message?: string;
-};
-
-/** Runs every cleanup, also when one throws. */
+/** Runs every cleanup, one after the other, also when one throws. */
 export async function runCleanups(
   tasks: readonly CleanupTask[],
+  stop: Stop = { signal: new AbortController().signal },
 ): Promise<readonly CleanupOutcome[]> {
   const outcomes: CleanupOutcome[] = [];
-  for (const { target, targetRef, cleanup } of tasks) {
-    try {
-      await cleanup();
-      outcomes.push({ target, targetRef, status: 'succeeded' });
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      outcomes.push({ target, targetRef, status: 'failed', message });
-    }
-  }
+  for (const task of tasks) outcomes.push(await runCleanup(task, stop));
   return outcomes;
+}
+
+/** Runs one cleanup, and says what came of it. Never throws. */
+export async function runCleanup(
+  { target, targetRef, cleanup }: CleanupTask,
+  stop: Stop,
+): Promise<CleanupOutcome> {
+  try {
+    await cleanup(stop);
+    return { target, targetRef, status: 'succeeded' };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { target, targetRef, status: 'failed', message };
+  }
 }

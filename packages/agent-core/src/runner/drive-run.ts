@@ -4,13 +4,19 @@ import { failureOf } from '../durable/lifecycle.ts';
 import type { AgentModel } from '../model/agent-model.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { ActiveRun } from './active-run.ts';
+import { cleanupOf, cleanupsOf } from './call-cleanup.ts';
 import { beginCancellation, completeCancellation, settleCalls } from './cancel-run.ts';
+import { pollControl } from './control-lane.ts';
+import { leaveUnread } from './conversation-lane.ts';
 import { customExecute } from './custom-execute.ts';
+import { heldByDefinition } from './definition-change.ts';
 import { giveBack, isStoppedByDrain } from './drain.ts';
 import { watchTime } from './limits.ts';
 import { openSources } from './open-sources.ts';
-import { recoverBatch } from './recover-calls.ts';
+import { askIfPoisoned } from './poison.ts';
+import { findTool, recoverBatch } from './recover-calls.ts';
 import { runLoop } from './run-loop.ts';
+import { answeredAboutRun } from './run-question.ts';
 import { errorRecord, type Rest, settleRun } from './settle-run.ts';
 
 /**
@@ -36,13 +42,25 @@ async function driven(run: ActiveRun): Promise<Rest> {
   const unwatch = watchTime(run);
   let closeSources: (() => Promise<void>) | undefined;
   try {
-    if (run.standing.status === 'cancelling') throw runCancelled(run.runId);
+    if (run.standing.status === 'cancelling') {
+      closeSources = await sourcesToCleanUp(run);
+      throw runCancelled(run.runId);
+    }
     if (run.draining) {
       const left = await giveBack(run);
       if (left !== undefined) return left;
       throw runCancelled(run.runId);
     }
+    await askIfPoisoned(run);
+    // Nothing is prepared before it is known that the run goes on; what has changed is seen only with its tools.
+    const asked = isAskedFirst(run) ? await answeredAboutRun(run) : undefined;
+    if (asked !== undefined) return asked;
+    // A run that nobody wants any more opens nothing.
+    if (run.signalled) await pollControl(run);
+    run.abort.throwIfAborted();
     if (run.facts.definition.toolSources.length > 0) closeSources = await openSources(run);
+    const held = await heldByDefinition(run);
+    if (held !== undefined) return held;
     if (run.facts.definition.execute !== undefined) return await customExecute(run);
     if (run.batch.length > 0) await recoverBatch(run);
     // Without a model no agent that needs one comes through bootstrap.
@@ -57,6 +75,22 @@ async function driven(run: ActiveRun): Promise<Rest> {
   }
 }
 
+/** A cleanup may belong to a tool of a source; one that does not open any more keeps nothing from ending. */
+async function sourcesToCleanUp(run: ActiveRun): Promise<(() => Promise<void>) | undefined> {
+  const needed = run.interrupted.length > 0 && run.facts.definition.toolSources.length > 0;
+  const close = needed ? await openSources(run).catch(() => undefined) : undefined;
+  for (const open of run.interrupted) {
+    findTool(run, open);
+    const task = cleanupOf(run, open);
+    if (task !== undefined) run.cleanups = [...run.cleanups, task];
+  }
+  return close;
+}
+
+function isAskedFirst({ question }: ActiveRun): boolean {
+  return question?.poison === true || question?.wait.prompt['subject'] === 'deliveries';
+}
+
 /** Turns whatever stopped the loop into the end of the run. */
 async function conclude(run: ActiveRun, error: unknown): Promise<Rest> {
   if (run.storage.aborted) throw runSuperseded(run.runId);
@@ -67,9 +101,11 @@ async function conclude(run: ActiveRun, error: unknown): Promise<Rest> {
     const left = await giveBack(run);
     if (left !== undefined) return left;
   }
+  await leaveUnread(run);
   if (isCancelled(run)) {
-    await beginCancellation(run);
-    return { kind: 'ended', outcome: await completeCancellation(run, run.cleanups) };
+    const tasks = [...run.cleanups, ...cleanupsOf(run)];
+    await beginCancellation(run, tasks);
+    return { kind: 'ended', outcome: await completeCancellation(run, tasks) };
   }
   const failure = run.abort.aborted ? run.abort.reason : error;
   settleCalls(run);

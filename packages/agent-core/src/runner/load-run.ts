@@ -14,11 +14,12 @@ import type { WaitRecord } from '../vocabulary/wait.ts';
 import { ownedRun } from './accept-run.ts';
 import type { ActiveRun } from './active-run.ts';
 import { takeAnswer } from './control-lane.ts';
+import { inherit } from './conversation-lane.ts';
 import { countersOf } from './counters.ts';
 import { loadEvents } from './early-events.ts';
 import { EvidenceChain } from './evidence-chain.ts';
 import { opened } from './keeping.ts';
-import { loadHistory } from './load-history.ts';
+import { loadConversation } from './load-history.ts';
 import type { OpenCall } from './open-call.ts';
 import { resultMessage } from './record-result.ts';
 import { toolOf } from './recover-calls.ts';
@@ -66,7 +67,9 @@ export async function loadRun(
   run.fingerprint = row.fingerprint;
   // The owner before may have opened one step that no commit tells of; its number is not used again.
   run.counters.stepIds += 1;
-  run.messages.push(...(await loadHistory(setup, facts)));
+  const { messages, inherited } = await loadConversation(setup, facts);
+  run.messages.push(...messages);
+  if (row.status === 'created') inherit(run, inherited);
   await restore(run, tree);
   await restoreCancellation(run, { tree, row });
   await loadEvents(run);

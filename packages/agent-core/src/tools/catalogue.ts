@@ -56,11 +56,12 @@ export function toolCatalogue(tools: readonly Tool[], at: string): CatalogueRead
 
 /**
  * One text for what a stored call of this tool relies on: `name@digest`. It changes with the input and output schemas, the
- * effects and the idempotency; not with the description, which only the model reads.
+ * effects, the idempotency, and with whether it resumes; not with the description, which only the model reads.
  */
 export function toolIdentity({ name, runs, definition }: Tool): string {
   const { inputSchema, outputSchema, effects, idempotency, resume } = definition;
-  const relied = { runs, inputSchema, outputSchema, effects, idempotency, resume };
+  const resumes = definition.resumeCall === undefined ? {} : { resumes: true };
+  const relied = { runs, inputSchema, outputSchema, effects, idempotency, resume, ...resumes };
   return `${name}@${sha256Hex(canonicalJson(relied)).slice(0, 16)}`;
 }
 

@@ -137,7 +137,7 @@ test('names every problem of a definition at once: the tool, the field, the valu
     [AgentError: defineTool("no spaces") has 21 problems:
       - defineTool("no spaces").name: is "no spaces". Use 1 to 128 letters, digits, ".", "_" or "-".
       - defineTool("no spaces").description: is " ". Say in a sentence what the tool does and when to use it: the model reads it.
-      - defineTool("no spaces").retries: is not a field of a tool. Leave it out, or use: name, description, output, effects, input, execute, resume, reconcile, idempotency, approval, evidence, onReject, onError, concurrent, permissions, positional, needs, timeoutMs, maxResultBytes.
+      - defineTool("no spaces").retries: is not a field of a tool. Leave it out, or use: name, description, output, effects, input, execute, resume, reconcile, cleanup, idempotency, approval, evidence, onReject, onError, concurrent, permissions, positional, needs, timeoutMs, maxResultBytes.
       - defineTool("no spaces").execute: is "run". Give the function that does the work.
       - defineTool("no spaces").resume: is 1. Give a function, or leave it out.
       - defineTool("no spaces").reconcile: is a bigint. Give a function, or leave it out.

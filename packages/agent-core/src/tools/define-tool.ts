@@ -44,7 +44,7 @@ export function defineTool<
 
   // What the schema library makes of the input is for the tool alone; what is stored and shown is what was sent.
   const decode = input.transforms ? decoder(spec.name, input.check) : <T>(value: T): T => value;
-  const { execute, resume, reconcile } = spec;
+  const { execute, resume, reconcile, cleanup } = spec;
   return Object.freeze({
     name: spec.name,
     needs: Object.freeze({ ...spec.needs }),
@@ -56,6 +56,9 @@ export function defineTool<
       }),
       ...(reconcile && {
         reconcile: (given: never, tool: never) => reconcile(decode(given), tool),
+      }),
+      ...(cleanup && {
+        cleanup: (given: never, tool: never) => cleanup(decode(given), tool),
       }),
     } satisfies ToolDefinition),
     execute: (given, tool) => execute(decode(given), tool),

@@ -94,6 +94,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   execute: { ...aFunction, required: true, mend: 'Give the function that does the work.' },
   resume: aFunction,
   reconcile: aFunction,
+  cleanup: aFunction,
   idempotency: among(IDEMPOTENCIES),
   approval: among(APPROVAL_REQUIREMENTS),
   evidence: among(EVIDENCE_CAPTURES),

@@ -82,6 +82,14 @@ export type ToolSpec<S extends Schema, N extends Needs, O extends Schema | undef
     input: InferSchema<S>,
     tool: ToolContext<Resolved<N>>,
   ) => Promise<Reconciliation>;
+  /**
+   * Puts in order what a started call left behind, when its run is cancelled before the call had a result. Runs at least
+   * once, also in another process after a crash; what it throws makes the run `failed`. `tool.signal` is aborted after 30 s.
+   */
+  readonly cleanup?: (
+    input: InferSchema<S>,
+    tool: ToolContext<Resolved<N>>,
+  ) => void | Promise<void>;
 };
 
 export const RISK_AXES = ['read', 'write', 'side-effect', 'destructive', 'network'] as const;
@@ -126,4 +134,5 @@ export type ToolDefinition = {
   readonly checkOutput?: Check;
   readonly resumeCall?: (input: never, carried: Carried, tool: never) => unknown;
   readonly reconcile?: (input: never, tool: never) => Promise<Reconciliation>;
+  readonly cleanup?: (input: never, tool: never) => void | Promise<void>;
 };

@@ -1,6 +1,7 @@
 import type { Instant } from '../base/clock.ts';
 import type { RunId } from '../base/ids.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { Cancellation } from './cancellation.ts';
 
 export const RUN_STATUSES = [
   'created',
@@ -62,6 +63,8 @@ export type RunState = {
   readonly counters: JsonObject;
   /** What tools and clients share with the run through `state.patch`. */
   readonly shared: JsonObject;
+  /** Since the run was asked to stop. */
+  readonly cancellation?: Cancellation;
   readonly createdAt: Instant;
   readonly statusAt: Instant;
 };

@@ -4,10 +4,12 @@ import {
   type DurableStore,
   defineAgent,
   type Reconciliation,
+  type RunId,
   type RunTree,
   suspend,
   type ToolContext,
   verifyEvidence,
+  type WaitId,
 } from '../../src/index.ts';
 import { memoryStore, type ScriptStep } from '../../src/testing/index.ts';
 import {
@@ -729,7 +731,18 @@ test('a run keeps its evidence in a chain that verifies over a pause and a crash
   expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index + 1));
 });
 
-describe('a tool that is gone when the run goes on', () => {
+/** A person agrees that the run goes on under the definition that it is taken up with. */
+async function agreed(app: TestApp, runId: RunId): Promise<void> {
+  const caller = app.local('operator');
+  const asked = async () =>
+    (await app.runs.waits({ runId, status: 'pending' }, caller)).items.find(
+      ({ callId }) => callId === undefined,
+    );
+  await until(async () => (await asked()) !== undefined);
+  await app.runs.resolve((await asked())?.id as WaitId, { decision: 'approve' }, caller);
+}
+
+describe('a tool that is gone when the run goes on, and a person agreed to go on without it', () => {
   const gone = defineAgent({ name: 'worker', recovery: 'action-boundary' });
 
   test('is told to the model, whatever had been decided about its call', async () => {
@@ -741,10 +754,10 @@ describe('a tool that is gone when the run goes on', () => {
     await first.close();
     const second = await appOf(gone, [{ text: 'Sorry.' }], { store });
     await answer(second, run.runId, { decision: 'approve' }, { decision: 'reject' });
-    const result = await (await second.attach(gone, run.runId)).result;
-    expect(result).toMatchObject({
-      kind: 'completed',
-    });
+    await agreed(second, run.runId);
+    await until(
+      async () => (await second.runs.get(run.runId, second.local('me'))).status === 'completed',
+    );
     expect(seen).toEqual([]);
     expect(resultsIn(second).map(({ outcome }) => outcome)).toEqual(['error', 'denied']);
   });
@@ -758,6 +771,7 @@ describe('a tool that is gone when the run goes on', () => {
     await first.close();
     const second = await appOf(gone, [], { store });
     await answer(second, run.runId, { decision: 'modify', input: { id: 'b' } });
+    await agreed(second, run.runId);
     expect(await (await second.attach(gone, run.runId)).result).toMatchObject({
       kind: 'paused',
       waits: [{ prompt: { problems: ['the tool is gone'] } }],
@@ -775,9 +789,10 @@ describe('a tool that is gone when the run goes on', () => {
     await clock.advance(LEASE_OVER);
     const second = await appOf(gone, [{ text: 'Sorry.' }], { store });
     await second.recover({ signal: NEVER });
-    expect(await second.runs.get(run.runId, second.local('me'))).toMatchObject({
-      status: 'completed',
-    });
+    await agreed(second, run.runId);
+    await until(
+      async () => (await second.runs.get(run.runId, second.local('me'))).status === 'completed',
+    );
     expect(resultsIn(second)).toMatchObject([{ outcome: 'error' }]);
   });
 });
@@ -841,12 +856,17 @@ test('an unsafe effect in doubt whose tool is gone is asked about with what is k
   const { store, clock } = storeWithClock();
   const first = processOver(store);
   const app1 = await appOf(agent, [calls(['do', 'a'])], { store: first.store });
-  await app1.start(agent, 'go');
+  const run = await app1.start(agent, 'go');
   await until(() => seen.length === 1);
   first.kill();
   await clock.advance(LEASE_OVER);
   const second = await appOf(gone, [], { store });
   await second.recover({ signal: NEVER });
+  await agreed(second, run.runId);
+  await until(
+    async () =>
+      (await second.runs.get(run.runId, second.local('me'))).reason === 'recovery-requires-hitl',
+  );
   expect((await second.runs.waits({ status: 'pending' }, second.local('me'))).items).toMatchObject([
     { kind: 'recovery', prompt: { tool: 'do', arguments: { id: 'a' } } },
   ]);
