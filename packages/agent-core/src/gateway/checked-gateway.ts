@@ -11,7 +11,7 @@ const RUN_FILTERS = {
   words: { status: RUN_STATUSES },
 };
 const WAIT_FILTERS = {
-  texts: ['runId', 'after'],
+  texts: ['runId', 'agent', 'after'],
   words: { kind: WAIT_KINDS, status: WAIT_STATUSES },
 };
 

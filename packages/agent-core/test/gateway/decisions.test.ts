@@ -84,6 +84,16 @@ test.each<[string, unknown, string]>([
     'WAIT_DIGEST_MISMATCH',
   ],
   ['an answer to another wait', { decision: 'approve', waitId: 'r1.1.0.w1' }, 'INPUT_INVALID'],
+  [
+    'an approval remembered for ever',
+    { decision: 'approve', remember: { what: 'tool', within: 'ever' } },
+    'INPUT_INVALID',
+  ],
+  [
+    'a rejection to be remembered',
+    { decision: 'reject', remember: { what: 'tool', within: 'run' } },
+    'INPUT_INVALID',
+  ],
   ['a blank comment', { decision: 'approve', comment: ' ' }, 'INPUT_INVALID'],
 ])('%s is refused, and nothing has changed', async (_what, resolution, code) => {
   const { app, run, wait } = await asked();
@@ -348,5 +358,90 @@ test('what a caller holds of a run decides nothing: the stored state does (C15)'
   await settled();
   expect((await app.runs.get(run.runId, alice)).status).toBe('cancelled');
   expect(app.model.requests).toHaveLength(1);
+  await app.close();
+});
+
+test('a decision that is sent again under its key is the same decision, also when the run has ended', async () => {
+  const { app, run, wait } = await asked();
+  const send = (dedupeKey: string, caller = alice, decision = 'approve') =>
+    app.runs.signal(
+      run.runId,
+      { kind: 'approval-decision', payload: { waitId: wait.id, decision }, dedupeKey },
+      caller,
+    );
+  await send('one');
+  await send('one');
+  expect((await (await app.runs.resume(run.runId, alice)).result).kind).toBe('completed');
+  await send('one');
+  // Another key, another person or no key at all is another decision: the first one has won.
+  for (const second of [() => send('two'), () => send('one', acme)])
+    expect(await codeOf(second())).toBe('WAIT_ALREADY_RESOLVED');
+  expect(await codeOf(app.runs.resolve(wait.id, { decision: 'approve' }, alice))).toBe(
+    'WAIT_ALREADY_RESOLVED',
+  );
+  expect(resultsIn(app)).toEqual([{ outcome: 'ok', text: 'wrote a.txt' }]);
+  await app.close();
+});
+
+test('a cancelled wait has no answer that a key could be held against', async () => {
+  const { app, run, wait } = await asked();
+  await app.runs.cancel(run.runId, 'no', alice);
+  await (await app.runs.resume(run.runId, alice)).result;
+  const payload = { waitId: wait.id, decision: 'approve' };
+  const signal = { kind: 'approval-decision', payload, dedupeKey: 'one' } as const;
+  expect(await codeOf(app.runs.signal(run.runId, signal, alice))).toBe('WAIT_ALREADY_RESOLVED');
+  await app.close();
+});
+
+test('after a deferral the next decision counts, and only the first of the next: by either door', async () => {
+  const { app, run, wait } = await asked();
+  const send = (decision: string, dedupeKey: string) =>
+    app.runs.signal(
+      run.runId,
+      { kind: 'approval-decision', payload: { waitId: wait.id, decision }, dedupeKey },
+      alice,
+    );
+  await send('defer', 'one');
+  await send('defer', 'one');
+  await app.runs.resolve(wait.id, { decision: 'defer' }, acme);
+  await send('approve', 'one');
+  expect(await codeOf(send('reject', 'two'))).toBe('WAIT_ALREADY_RESOLVED');
+  expect((await (await app.runs.resume(run.runId, alice)).result).kind).toBe('completed');
+  await app.close();
+});
+
+test('waits are listed by run, agent, kind and status, page by page', async () => {
+  const { app, run, wait } = await asked();
+  const other = await app.start(writer, 'y', { principal: alice.principal });
+  const list = async (query: Parameters<typeof app.runs.waits>[0]) =>
+    (await app.runs.waits(query, alice)).items.map(({ id }) => id);
+  expect((await other.result).kind).toBe('completed');
+  expect(await list({ agent: 'writer', kind: 'approval', status: 'pending' })).toEqual([wait.id]);
+  expect(await list({ runId: run.runId })).toEqual([wait.id]);
+  expect(await list({ agent: 'chatter' })).toEqual([]);
+  expect(await list({ kind: 'timer' })).toEqual([]);
+  expect(await codeOf(app.runs.waits({ agent: 7 as unknown as string }, alice))).toBe(
+    'INPUT_INVALID',
+  );
+  await app.close();
+});
+
+test('of two questions one may be answered: its call runs when its turn has come, the other stays open and listed', async () => {
+  const two = calls(['write', 'a.txt'], ['write', 'b.txt']);
+  const app = await appOf(writer, [two, done], { store: memoryStore() });
+  const run = await app.start(writer, 'x', { principal: alice.principal });
+  await run.result;
+  const [first, second] = await waitsOf(app, run.runId, alice);
+  if (first === undefined || second === undefined) throw new Error('two questions');
+  await app.runs.resolve(first.id, { decision: 'approve' }, alice);
+  const rest = await (await app.runs.resume(run.runId, alice)).result;
+  expect(rest).toMatchObject({ kind: 'paused', waits: [{ id: second.id }] });
+  expect(await waitsOf(app, run.runId, alice)).toMatchObject([
+    { status: 'used', decision: 'approve' },
+    { status: 'pending' },
+  ]);
+  await app.runs.resolve(second.id, { decision: 'reject' }, alice);
+  expect((await (await app.runs.resume(run.runId, alice)).result).kind).toBe('completed');
+  expect(resultsIn(app).map(({ outcome }) => outcome)).toEqual(['ok', 'denied']);
   await app.close();
 });
