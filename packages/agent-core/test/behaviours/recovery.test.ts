@@ -466,7 +466,7 @@ describe('a crash', () => {
     expect(seen).toEqual([]);
   });
 
-  test('behind unreadable arguments: they are refused again, and never run as if they were empty', async () => {
+  test('behind unreadable arguments: they are refused again, and never run as if they were empty (C31)', async () => {
     const ran: unknown[] = [];
     const agent = defineAgent({
       name: 'worker',
