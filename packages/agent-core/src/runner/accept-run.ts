@@ -56,7 +56,10 @@ export function firstMessage({ input }: RunFacts): Message {
 }
 
 /** The agent's own tools and the ones that the client brought. */
-export function catalogueOf({ definition, input }: RunFacts): ToolCatalogue {
+export function catalogueOf({
+  definition,
+  input,
+}: Pick<RunFacts, 'definition' | 'input'>): ToolCatalogue {
   if (input.clientTools === undefined || input.clientTools.length === 0)
     return definition.catalogue;
   const own = input.clientTools.map(({ name, description, parameters }) =>
@@ -250,7 +253,11 @@ export function ownedRun(
     store: setup.store as NonNullable<typeof setup.store>,
     feed,
     lease: own.lease,
-    state: () => run.row(),
+    // The work so far is stored with every commit: a crash loses no more than what came after the last one.
+    state: () => {
+      run.countActive();
+      return run.row();
+    },
   });
   return run;
 }

@@ -120,7 +120,8 @@ async function restore(run: ActiveRun, tree: RunTree): Promise<void> {
     if (message.role === 'tool') continue;
     run.messages.push(message);
     if (message.role !== 'assistant') continue;
-    run.lastText = textOf(message.parts);
+    const said = textOf(message.parts);
+    if (said !== '' || !message.parts.some(({ type }) => type === 'tool-call')) run.lastText = said;
     for (const part of message.parts) {
       const result = part.type === 'tool-call' ? results.get(part.callId) : undefined;
       const call =

@@ -32,6 +32,7 @@ export async function runTool(
   }: { readonly name: string; readonly input: JsonObject; readonly index: number },
 ): Promise<ToolResultPart> {
   const callId = callIdOf(`${run.runId}.0.${index}`);
+  run.counters.toolCalls += 1;
   const tool = run.catalogue.get(name);
   const result: Result =
     tool === undefined
