@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { chatCommand } from './commands/chat.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { evidenceCommand } from './commands/evidence.ts';
+import { grantsCommand } from './commands/grants.ts';
 import type { CommandHost } from './commands/host.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { pluginsCommand } from './commands/plugins.ts';
@@ -40,6 +41,7 @@ export function hexagentProgram(host: CommandHost, contributed: readonly Command
     chatCommand(host),
     runsCommand(host),
     waitsCommand(host),
+    grantsCommand(host),
     signalCommand(host),
     evidenceCommand(host),
     pluginsCommand(host),

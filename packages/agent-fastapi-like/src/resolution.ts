@@ -8,7 +8,10 @@ import type { Static } from 'typebox';
 import type { ResolutionBody } from './schemas.ts';
 
 type Body = Static<typeof ResolutionBody>;
-type Field = 'input' | 'value' | 'outcome' | 'content' | 'result';
+type Field = 'remember' | 'input' | 'value' | 'outcome' | 'content' | 'result';
+
+/** What a decision may say, or leave out. */
+const OPTIONAL: Readonly<Partial<Record<Decision, readonly Field[]>>> = { approve: ['remember'] };
 
 /** What a decision says beside itself. */
 const FIELDS: Readonly<Record<Decision, readonly Field[]>> = {
@@ -23,7 +26,7 @@ const FIELDS: Readonly<Record<Decision, readonly Field[]>> = {
   'did-not-happen': [],
   abandon: [],
 };
-const ALL: readonly Field[] = ['input', 'value', 'outcome', 'content', 'result'];
+const ALL: readonly Field[] = ['remember', 'input', 'value', 'outcome', 'content', 'result'];
 
 /** A checked body as the answer to a wait; every field that is missing, or does not belong there, at once. */
 export function resolutionOf(body: Body): WaitResolution {
@@ -31,7 +34,8 @@ export function resolutionOf(body: Body): WaitResolution {
   const problems: Problem[] = [];
   for (const field of ALL) {
     const given = body[field] !== undefined;
-    if (given === wanted.includes(field)) continue;
+    const may = OPTIONAL[body.decision]?.includes(field) ?? false;
+    if (given ? may || wanted.includes(field) : !wanted.includes(field)) continue;
     problems.push({
       at: `body.${field}`,
       seen: given ? `does not go with "${body.decision}".` : `is missing for "${body.decision}".`,

@@ -22,6 +22,7 @@ export function registerRoutes(server: FastifyInstance, context: RouteContext): 
   registerAgents(server, context);
   registerRuns(server, context);
   registerWaits(server, context);
+  registerGrants(server, context);
 }
 
 function registerAgents(server: FastifyInstance, context: RouteContext): void {
@@ -166,6 +167,23 @@ function registerWaits(server: FastifyInstance, context: RouteContext): void {
       return reply.code(204).send();
     },
   );
+}
+
+function registerGrants(server: FastifyInstance, context: RouteContext): void {
+  const { gateway } = context;
+  server.get<{ Querystring: Static<typeof schemas.GrantsQuery> }>(
+    '/grants',
+    { schema: { querystring: schemas.GrantsQuery } },
+    async (request, reply) => {
+      const { limit, ...query } = request.query;
+      const caller = await callerOf(request, reply, context);
+      return gateway.grants({ ...query, ...limitOf(limit) }, caller);
+    },
+  );
+  server.delete<{ Params: { id: string } }>('/grants/:id', async (request, reply) => {
+    await gateway.revokeGrant(request.params.id, await callerOf(request, reply, context));
+    return reply.code(204).send();
+  });
 }
 
 async function callerOf(

@@ -3,6 +3,8 @@ import {
   DECISIONS,
   type JsonObject,
   type JsonValue,
+  REMEMBERED,
+  REMEMBERED_WITHIN,
   RUN_STATUSES,
   type RunId,
   SIGNAL_KINDS,
@@ -114,11 +116,17 @@ export const RunsQuery = Type.Object(
 export const WaitsQuery = Type.Object(
   {
     runId: Type.Optional(RunName),
+    agent: Type.Optional(Name),
     kind: Type.Optional(Type.Enum([...WAIT_KINDS])),
     status: Type.Optional(Type.Enum([...WAIT_STATUSES])),
     after: Type.Optional(Name),
     limit: Type.Optional(Limit),
   },
+  closed,
+);
+
+export const GrantsQuery = Type.Object(
+  { after: Type.Optional(Name), limit: Type.Optional(Limit) },
   closed,
 );
 
@@ -147,6 +155,12 @@ export const ResolutionBody = Type.Object(
     decision: Type.Enum([...DECISIONS]),
     digest: Type.Optional(Name),
     comment: Type.Optional(Type.String({ maxLength: 10_000 })),
+    remember: Type.Optional(
+      Type.Object(
+        { what: Type.Enum([...REMEMBERED]), within: Type.Enum([...REMEMBERED_WITHIN]) },
+        closed,
+      ),
+    ),
     input: Type.Optional(AnyObject),
     value: Type.Optional(AnyValue),
     outcome: Type.Optional(Type.Enum(['ok', 'error'])),

@@ -144,6 +144,19 @@ describe('doors', () => {
     const answer = await call('/waits/r1.1.0.w1', { body: { decision: 'approve', digest: 'd' } });
     expect(answer).toMatchObject({ status: 204, body: undefined });
     expect(gateway.calls.at(-1)?.args).toEqual(['r1.1.0.w1', { decision: 'approve', digest: 'd' }]);
+
+    const remember = { what: 'tool', within: 'user' };
+    await call('/waits/r1.1.0.w1', { body: { decision: 'approve', remember } });
+    expect(gateway.calls.at(-1)?.args).toEqual(['r1.1.0.w1', { decision: 'approve', remember }]);
+
+    expect(await call('/grants?limit=2&after=g')).toMatchObject({
+      status: 200,
+      body: { items: [] },
+    });
+    expect(gateway.calls.at(-1)).toEqual({ door: 'grants', args: [{ after: 'g', limit: 2 }] });
+    const revoked = await call('/grants/a.b.c', { method: 'DELETE' });
+    expect(revoked).toMatchObject({ status: 204, body: undefined });
+    expect(gateway.calls.at(-1)).toEqual({ door: 'revokeGrant', args: ['a.b.c'] });
   });
 
   test('health needs nobody and asks nothing', async () => {
@@ -217,6 +230,19 @@ describe('refusals', () => {
     expect(errorOf(body).message).toContain('body.input: is missing for "modify".');
     expect(errorOf(body).message).toContain('body.value: does not go with "modify".');
     expect((await call('/waits/w', { body: { decision: 'modify', input: {} } })).status).toBe(204);
+    const remember = { what: 'tool', within: 'run' };
+    const rejected = await call('/waits/w', { body: { decision: 'reject', remember } });
+    expect(rejected.status).toBe(422);
+    expect(errorOf(rejected.body).message).toContain('body.remember: does not go with "reject".');
+    for (const wrong of [
+      { what: 'tool' },
+      { ...remember, within: 'ever' },
+      { ...remember, x: 1 },
+      'tool',
+    ])
+      expect(
+        (await call('/waits/w', { body: { decision: 'approve', remember: wrong } })).status,
+      ).toBe(422);
   });
 
   test('unknown routes, methods and agents are 404 with a mend', async () => {

@@ -1,6 +1,15 @@
-import { type Part, rootOf, type WaitResolution, waitIdOf } from '@hexagent/agent-core';
-import { Command } from 'commander';
+import {
+  type Part,
+  REMEMBERED,
+  REMEMBERED_WITHIN,
+  type Remember,
+  rootOf,
+  type WaitResolution,
+  waitIdOf,
+} from '@hexagent/agent-core';
+import { Command, Option } from 'commander';
 import { type ExitCode, exitCodeOf } from '../exit-code.ts';
+import { UsageError } from '../usage-error.ts';
 import { cancelOnInterrupt } from './cancel-run.ts';
 import { followRun } from './follow-run.ts';
 import type { CommandHost } from './host.ts';
@@ -11,6 +20,8 @@ type AnswerOptions = {
   readonly comment?: string;
   readonly digest?: string;
   readonly error?: boolean;
+  readonly remember?: Remember['what'];
+  readonly within?: Remember['within'];
 };
 
 /** A way of answering a wait: how it is typed, and what it means. */
@@ -19,7 +30,7 @@ type Answer = {
   readonly description: string;
   /** An argument in JSON. */
   readonly argument?: { readonly name: string; readonly description: string };
-  readonly flag?: readonly [flags: string, description: string];
+  readonly flags?: readonly Option[];
   readonly read: (argument: string, options: AnswerOptions) => WaitResolution;
 };
 
@@ -27,7 +38,14 @@ const ANSWERS: readonly Answer[] = [
   {
     name: 'approve',
     description: 'approve the exact arguments that were asked about',
-    read: () => ({ decision: 'approve' }),
+    flags: [
+      new Option(
+        '--remember <what>',
+        'approve later calls, too: of the tool, or of these arguments',
+      ).choices(REMEMBERED),
+      new Option('--within <where>', 'how far it is remembered (run)').choices(REMEMBERED_WITHIN),
+    ],
+    read: (_argument, options) => ({ decision: 'approve', ...remembered(options) }),
   },
   {
     name: 'reject',
@@ -60,7 +78,7 @@ const ANSWERS: readonly Answer[] = [
     name: 'result',
     description: 'give the result of a tool that the client runs',
     argument: { name: 'content', description: 'the result, in JSON: a text or any other value' },
-    flag: ['--error', 'the tool failed'],
+    flags: [new Option('--error', 'the tool failed')],
     read: (argument, { error }) => ({
       decision: 'result',
       outcome: error === true ? 'error' : 'ok',
@@ -91,7 +109,7 @@ export function answerCommands(host: CommandHost): readonly Command[] {
     if (answer.argument !== undefined) {
       command.argument(`<${answer.argument.name}>`, answer.argument.description);
     }
-    if (answer.flag !== undefined) command.option(...answer.flag);
+    for (const flag of answer.flags ?? []) command.addOption(flag);
     return command
       .option('--comment <text>', 'kept with the answer')
       .option('--digest <digest>', 'what you saw: the answer is refused when it is something else')
@@ -122,6 +140,15 @@ async function respond(task: Task<AnswerOptions>, answer: Answer): Promise<ExitC
     from: ({ event }) => event.type === 'wait-closed' && event.wait.id === id,
   });
   return exitCodeOf(result.kind);
+}
+
+function remembered({ remember, within }: AnswerOptions): { readonly remember?: Remember } {
+  if (remember !== undefined) return { remember: { what: remember, within: within ?? 'run' } };
+  if (within === undefined) return {};
+  throw new UsageError(
+    '--within says how far an approval is remembered, and nothing is.',
+    'Add --remember tool or --remember arguments.',
+  );
 }
 
 function partOf(argument: string): Part {

@@ -8,6 +8,12 @@ const of = (kind: WaitKind) => approval({ kind, allowed: DECISIONS_OF[kind], dig
 test.each<[WaitKind, string, object]>([
   ['approval', 'y', { decision: 'approve' }],
   ['approval', 'YES looks right', { decision: 'approve', comment: 'looks right' }],
+  ['approval', 'a', { decision: 'approve', remember: { what: 'tool', within: 'conversation' } }],
+  [
+    'approval',
+    'always Arguments',
+    { decision: 'approve', remember: { what: 'arguments', within: 'conversation' } },
+  ],
   ['approval', 'n not this file', { decision: 'reject', comment: 'not this file' }],
   ['approval', 'd', { decision: 'defer' }],
   ['approval', '/cancel', { decision: 'cancel' }],
@@ -44,6 +50,8 @@ test('leaving and editing are not answers', () => {
 test.each<[WaitKind, string]>([
   ['approval', ''],
   ['approval', 'maybe'],
+  ['approval', 'always and ever'],
+  ['recovery', 'always'],
   ['approval', 'constructor'],
   ['recovery', 'approve'],
   ['approval', 'edit [1]'],
@@ -54,6 +62,8 @@ test.each<[WaitKind, string]>([
 
 test('the hint lists what is allowed', () => {
   expect(answerHint(of('approval'))).toContain('[y]es');
+  expect(answerHint(of('approval'))).toContain('[a]lways [arguments], /later');
+  expect(answerHint(of('recovery'))).not.toContain('always');
   expect(answerHint(of('input'))).toBe(
     'your answer (text or JSON), /[n]o [reason], /[c]ancel, /later',
   );

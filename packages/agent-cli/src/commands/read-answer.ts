@@ -2,6 +2,7 @@ import {
   type Decision,
   isJsonObject,
   type JsonValue,
+  REMEMBERED,
   type Wait,
   type WaitResolution,
 } from '@hexagent/agent-core';
@@ -47,16 +48,20 @@ const HINTS: Readonly<Record<Decision, string>> = {
   abandon: 'abandon',
 };
 
+const ALWAYS: readonly string[] = ['a', 'always'];
+
 /** Decisions that take whatever is typed; where they are allowed, the other words start with a slash. */
 const FREE: readonly Decision[] = ['answer', 'result'];
 
 /** What may be typed, for the prompt. */
-export function answerHint({ allowed }: Wait): string {
+export function answerHint(wait: Wait): string {
+  const { allowed } = wait;
   const slash = takesFreeText(allowed) ? '/' : '';
   const hints = allowed.map((decision) =>
     FREE.includes(decision) ? HINTS[decision] : `${slash}${HINTS[decision]}`,
   );
-  return [...hints, '/later'].join(', ');
+  const rest = canRemember(wait) ? ['[a]lways [arguments]', '/later'] : ['/later'];
+  return [...hints, ...rest].join(', ');
 }
 
 export function readAnswer(wait: Wait, line: string): TypedAnswer {
@@ -67,11 +72,24 @@ export function readAnswer(wait: Wait, line: string): TypedAnswer {
   if (isFree && !text.startsWith('/')) return resolved(wait, freeAnswer(wait.allowed, text));
 
   const [word = '', rest] = splitWord(text.replace(/^\//, ''));
+  if (ALWAYS.includes(word.toLowerCase()) && canRemember(wait)) return always(wait, rest);
   const decision = WORDS[word.toLowerCase()];
   if (decision === undefined || !wait.allowed.includes(decision)) {
     return problem(`"${word}" is not an answer here. Type one of: ${answerHint(wait)}.`);
   }
   return decided(wait, { decision, rest });
+}
+
+/** Yes, and to later calls of this conversation: of the tool, or with these arguments only. */
+function always(wait: Wait, rest: string): TypedAnswer {
+  const what = REMEMBERED.find((one) => one === (rest === '' ? 'tool' : rest.toLowerCase()));
+  if (what === undefined)
+    return problem(`"always" takes one of: ${REMEMBERED.join(', ')}; alone it is "always tool".`);
+  return resolved(wait, { decision: 'approve', remember: { what, within: 'conversation' } });
+}
+
+function canRemember({ kind, allowed }: Wait): boolean {
+  return kind === 'approval' && allowed.includes('approve');
 }
 
 function decided(

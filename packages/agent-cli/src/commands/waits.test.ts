@@ -19,7 +19,7 @@ test('lists what waits: tabs for a program', async () => {
   const line = await commandLine(['waits', 'list'], { app: { waits: [wait] } });
   expect(await line.done).toBe(0);
   expect(line.stdout()).toBe(
-    'r1.1.0.w1\tapproval\tpending\t1970-01-01T00:00:00Z\tworkspace.write {"path":"notes.md","content":"two\\n"}\n',
+    'r1.1.0.w1\tapproval\tpending\t1970-01-01T00:00:00Z\t-\tworkspace.write {"path":"notes.md","content":"two\\n"}\n',
   );
   expect(line.asked[0]?.with[0]).toEqual({ limit: 50, status: 'pending' });
   expect(line.configs[0]?.start).toBe(false);
@@ -34,7 +34,7 @@ test('lists what waits: a table that fits for a person', async () => {
   });
   expect(await line.done).toBe(0);
   const rows = line.stdout().trimEnd().split('\n');
-  expect(rows[0]).toMatch(/^WAIT {2,}KIND {2,}STATUS {2,}OPENED {2,}ABOUT$/);
+  expect(rows[0]).toMatch(/^WAIT {2,}KIND {2,}STATUS {2,}OPENED {2,}EXPIRES {2,}ABOUT$/);
   expect(rows[1]).toMatch(/^r1\.1\.0\.w1 {2}approval {2}pending .*…$/);
   expect(rows.every((row) => row.length <= 72)).toBe(true);
 });
@@ -56,6 +56,22 @@ test('asks with the filters that were given', async () => {
   ]);
   expect(await line.done).toBe(0);
   expect(line.asked[0]?.with[0]).toEqual({ limit: 5, after: 'c', runId: 'r1', kind: 'approval' });
+});
+
+test('lists the waits of one agent, and when they expire', async () => {
+  const expiring = approval({ expiresAt: 60_000, onExpiry: 'pause' });
+  const app = { waits: [expiring] };
+  const line = await commandLine(['waits', 'list', '--agent', 'assistant'], { app });
+  expect(await line.done).toBe(0);
+  expect(line.asked[0]?.with[0]).toEqual({ limit: 50, agent: 'assistant', status: 'pending' });
+  expect(line.stdout()).toContain('\t1970-01-01T00:01:00Z\t');
+  const shown = await commandLine(['waits', 'show', expiring.id], { app });
+  expect(await shown.done).toBe(0);
+  expect(shown.stdout()).toContain('expires 1970-01-01T00:01:00Z, then it is asked again');
+  const denied = approval({ expiresAt: 60_000 });
+  const other = await commandLine(['waits', 'show', denied.id], { app: { waits: [denied] } });
+  expect(await other.done).toBe(0);
+  expect(other.stdout()).toContain('then it is denied');
 });
 
 test('--limit takes whole numbers only', async () => {
@@ -110,6 +126,32 @@ test('the run that goes on gives its own exit code', async () => {
     app: { waits: [wait], turns: [{ result: { kind: 'paused', waits: [wait] } }] },
   });
   expect(await line.done).toBe(3);
+});
+
+test.each([
+  [['--remember', 'tool'], { what: 'tool', within: 'run' }],
+  [['--remember', 'arguments', '--within', 'user'], { what: 'arguments', within: 'user' }],
+  [['--within', 'conversation', '--remember', 'tool'], { what: 'tool', within: 'conversation' }],
+])('approve %j is remembered so', async (flags, remember) => {
+  const line = await commandLine(['waits', 'approve', wait.id, ...flags], {
+    app: { waits: [wait], turns: [{ events: goesOn }] },
+  });
+  expect(await line.done).toBe(0);
+  expect(line.asked[0]?.with).toEqual([wait.id, { decision: 'approve', remember }]);
+});
+
+test.each([
+  [['approve', wait.id, '--within', 'run'], 'nothing is'],
+  [
+    ['approve', wait.id, '--remember', 'all'],
+    "option '--remember <what>' argument 'all' is invalid",
+  ],
+  [['reject', wait.id, '--remember', 'tool'], "unknown option '--remember'"],
+])('%j is a wrong command line', async (argv, message) => {
+  const line = await commandLine(['waits', ...argv], { app: { waits: [wait] } });
+  expect(await line.done).toBe(2);
+  expect(line.stderr()).toContain(message);
+  expect(line.asked).toEqual([]);
 });
 
 const any = approval({

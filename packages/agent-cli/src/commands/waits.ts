@@ -20,6 +20,7 @@ import { perform, type Task } from './perform.ts';
 
 type ListOptions = PageOptions & {
   readonly run?: string;
+  readonly agent?: string;
   readonly kind?: WaitKind;
   readonly status: WaitStatus | 'any';
 };
@@ -31,6 +32,7 @@ export function waitsCommand(host: CommandHost): Command {
     .command('list')
     .description('what waits for an answer, the oldest first')
     .option('--run <run>', 'of this run')
+    .option('--agent <agent>', 'of the runs of this agent')
     .addOption(new Option('--kind <kind>', 'of this kind').choices(WAIT_KINDS))
     .addOption(
       new Option('--status <status>', 'in this status')
@@ -54,14 +56,19 @@ const COLUMNS: readonly Column<Wait>[] = [
   { title: 'KIND', value: ({ kind }) => kind },
   { title: 'STATUS', value: ({ status }) => status },
   { title: 'OPENED', value: ({ openedAt }) => shownInstant(openedAt) },
+  {
+    title: 'EXPIRES',
+    value: ({ expiresAt }) => (expiresAt === undefined ? '-' : shownInstant(expiresAt)),
+  },
   { title: 'ABOUT', value: waitSubject, flexible: true },
 ];
 
 async function list({ open, output, options }: Task<ListOptions>): Promise<ExitCode> {
-  const { run, kind, status } = options;
+  const { run, agent, kind, status } = options;
   const query = {
     ...pageQuery(options),
     ...(run === undefined ? {} : { runId: runIdOf(run) }),
+    ...(agent === undefined ? {} : { agent }),
     ...(kind === undefined ? {} : { kind }),
     ...(status === 'any' ? {} : { status }),
   };
@@ -80,6 +87,10 @@ async function show({ open, output, io, args }: Task<object>): Promise<ExitCode>
   if (output.mode === 'json') return EXIT.completed;
   await printQuestion(output, wait, { cwd: io.cwd, print: output.line });
   output.line(`  run ${rootOf(wait.id)}, ${wait.status}, opened ${shownInstant(wait.openedAt)}`);
+  if (wait.expiresAt !== undefined) {
+    const then = wait.onExpiry === 'pause' ? 'asked again' : 'denied';
+    output.line(`  expires ${shownInstant(wait.expiresAt)}, then it is ${then}`);
+  }
   output.line(`  allowed: ${wait.allowed.join(', ')}`);
   return EXIT.completed;
 }

@@ -2,6 +2,7 @@ import { parseDecision } from '../approvals/parse-decision.ts';
 import { AgentError } from '../base/error.ts';
 import {
   inputInvalid,
+  type Problem,
   waitAlreadyResolved,
   waitDecisionNotAllowed,
   waitDigestMismatch,
@@ -148,16 +149,23 @@ function checkValue(wait: Wait, value: JsonValue): void {
   );
 }
 
-/** A run that belongs to no user has none to remember an approval for. */
-function checkRemember({ principal }: OwnedHead, { id }: Wait, remember?: Remember): void {
-  if (remember?.within !== 'user' || principal.scope.userId !== undefined) return;
-  throw inputInvalid(`The answer to ${id}`, [
-    {
+/** What cannot be remembered is refused, not forgotten: a question that is about no tool, a run that belongs to no user. */
+function checkRemember({ principal }: OwnedHead, wait: Wait, remember?: Remember): void {
+  if (remember === undefined) return;
+  const problems: Problem[] = [];
+  if (typeof wait.prompt['tool'] !== 'string')
+    problems.push({
+      at: 'remember',
+      seen: 'is about calls of a tool, and this question is about none.',
+      mend: 'Leave it out.',
+    });
+  if (remember.within === 'user' && principal.scope.userId === undefined)
+    problems.push({
       at: 'remember.within',
       seen: 'is "user", and the run belongs to no user.',
       mend: 'Choose run or conversation.',
-    },
-  ]);
+    });
+  if (problems.length > 0) throw inputInvalid(`The answer to ${wait.id}`, problems);
 }
 
 /** What a person knows of an effect is held to what the tool promises, where the tool is the agent's own. */

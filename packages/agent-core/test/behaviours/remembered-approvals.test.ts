@@ -392,6 +392,32 @@ test('a custom loop asks, remembers and is stopped by a policy like the loop of 
   ]);
 });
 
+test('a question that a custom loop asks by itself is about no tool: there is nothing to remember', async () => {
+  const agent = defineAgent({
+    name: 'body',
+    recovery: 'action-boundary',
+    execute: async (_input, context) => {
+      const answer = await runControls(context).ask({ prompt: { message: 'Go on?' } });
+      return answer.decision;
+    },
+  });
+  const app = await appOf(agent, [], { store: memoryStore() });
+  const run = await app.start(agent, 'go');
+  for await (const { event } of run.events()) {
+    if (event.type !== 'wait-opened') continue;
+    const remember = { what: 'tool', within: 'run' } as const;
+    const caller = app.local('me');
+    await expect(
+      app.runs.resolve(event.wait.id, { decision: 'approve', remember }, caller),
+    ).rejects.toMatchObject({
+      code: 'INPUT_INVALID',
+      message: expect.stringContaining('about none'),
+    });
+    await app.runs.resolve(event.wait.id, { decision: 'approve' }, caller);
+  }
+  expect(await run.result).toMatchObject({ output: 'approve' });
+});
+
 test('a custom loop has edited arguments decided about again', async () => {
   const { write, written } = fixture();
   const agent = defineAgent({
