@@ -143,6 +143,8 @@ export function fakeGateway(script: Script, { stateless = false } = {}): FakeGat
     agents: unused,
     list: unused,
     waits: unused,
+    grants: unused,
+    revokeGrant: unused,
     evidence: unused,
     verify: unused,
     eraseEvidence: unused,

@@ -6,6 +6,7 @@ import {
   type Binding,
   type Caller,
   type Envelope,
+  type Grant,
   type Port,
   type RunGateway,
   type RunHandle,
@@ -37,6 +38,7 @@ export type FakeAppOptions = {
   readonly turns?: readonly Turn[];
   readonly runs?: readonly RunState[];
   readonly waits?: readonly Wait[];
+  readonly grants?: readonly Grant[];
   readonly bindings?: readonly Binding[];
   readonly evidence?: RunGateway['evidence'];
   readonly verify?: RunGateway['verify'];
@@ -109,6 +111,14 @@ export function fakeApp(options: FakeAppOptions = {}): FakeApp {
       return {
         items: waits.filter(({ runId }) => query.runId === undefined || runId === query.runId),
       };
+    },
+    grants: async (query) => {
+      ask('grants', query);
+      return { items: options.grants ?? [] };
+    },
+    revokeGrant: async (id) => {
+      ask('revokeGrant', id);
+      if (!(options.grants ?? []).some((grant) => grant.id === id)) throw grantMissing(id);
     },
     evidence: options.evidence ?? (async () => []),
     verify: options.verify ?? (async () => ({ rows: 0, erased: 0, lastHash: '0'.repeat(64) })),
@@ -231,6 +241,13 @@ export function approval(part: Partial<Wait> = {}): Wait {
 
 function described(part: Partial<AgentDescription>): AgentDescription {
   return { name: 'assistant', durable: true, accepts: [], tools: [], ...part };
+}
+
+function grantMissing(id: string): AgentError {
+  return new AgentError('GRANT_NOT_FOUND', {
+    message: `There is no grant "${id}".`,
+    mend: 'List them.',
+  });
 }
 
 function agentUnknown(name: string): AgentError {

@@ -193,6 +193,11 @@ export function fakeGateway(): FakeGateway {
       enter('waits', caller, query);
       return { items: [] };
     },
+    grants: async (query, caller) => {
+      enter('grants', caller, query);
+      return { items: [] };
+    },
+    revokeGrant: async (id, caller) => enter('revokeGrant', caller, id),
     evidence: async (runId, query, caller) => {
       enter('evidence', caller, runId, query);
       own(runId, caller);
