@@ -147,6 +147,8 @@ export function fakeGateway(script: Script, { stateless = false } = {}): FakeGat
     revokeGrant: unused,
     evidence: unused,
     verify: unused,
+    calls: unused,
+    snapshot: unused,
     eraseEvidence: unused,
     start: async (agent: string, input: RunInput, { principal, requestKey = '' }) => {
       enter('start', agent, input, requestKey);

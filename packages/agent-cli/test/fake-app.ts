@@ -13,6 +13,7 @@ import {
   type RunId,
   type RunInput,
   type RunResult,
+  type RunSnapshot,
   type RunState,
   rootOf,
   runIdOf,
@@ -42,6 +43,7 @@ export type FakeAppOptions = {
   readonly bindings?: readonly Binding[];
   readonly evidence?: RunGateway['evidence'];
   readonly verify?: RunGateway['verify'];
+  readonly snapshot?: RunGateway['snapshot'];
   readonly cancelError?: Error;
   /** The cancel is heard, and the run goes on for now. */
   readonly ignoresCancel?: boolean;
@@ -121,6 +123,8 @@ export function fakeApp(options: FakeAppOptions = {}): FakeApp {
       if (!(options.grants ?? []).some((grant) => grant.id === id)) throw grantMissing(id);
     },
     evidence: options.evidence ?? (async () => []),
+    calls: async () => [],
+    snapshot: options.snapshot ?? (async (runId) => snapshotFrom(runs, waits, runId)),
     verify: options.verify ?? (async () => ({ rows: 0, erased: 0, lastHash: '0'.repeat(64) })),
     eraseEvidence: async (runId, rows) => {
       ask('eraseEvidence', runId, rows);
@@ -142,6 +146,10 @@ export function fakeApp(options: FakeAppOptions = {}): FakeApp {
       attach: unused,
       drive: unused,
       recover: unused,
+      prune: async (options) => {
+        ask('prune', options);
+        return { runs: 3, events: 40 };
+      },
       all: <T>(port: Port<T, 'one' | 'many'>): readonly T[] =>
         (options.bindings ?? [])
           .filter((binding) => binding.port.id === port.id)
@@ -236,6 +244,25 @@ export function approval(part: Partial<Wait> = {}): Wait {
     openedAt: 0,
     onExpiry: 'reject',
     ...part,
+  };
+}
+
+function snapshotFrom(
+  runs: readonly RunState[],
+  waits: readonly Wait[],
+  runId: RunId,
+): RunSnapshot {
+  const run = runs.find((state) => state.runId === runId);
+  if (run === undefined) throw runNotFound(runId);
+  return {
+    run,
+    lastSeq: 1,
+    prunedThrough: 0,
+    deliveries: 0,
+    messages: [],
+    calls: [],
+    waits: waits.filter((wait) => wait.runId === runId),
+    open: [],
   };
 }
 

@@ -73,8 +73,11 @@ export {
 
 export type { Caller } from './gateway/caller.ts';
 export type { GrantQuery } from './gateway/grants.ts';
+export type { Pruned, PruneOptions } from './gateway/prune-runs.ts';
 export type { AgentDescription, RunGateway } from './gateway/run-gateway.ts';
 export type { RunHandle } from './gateway/run-handle.ts';
+export type { LedgerCall, ShownMessage } from './gateway/shown-tree.ts';
+export type { RunSnapshot } from './gateway/snapshot.ts';
 export type { Worker, WorkerOptions, WorkerReport, WorkerRest } from './gateway/worker-options.ts';
 export type { RunOutcome, RunResult, RunSummary } from './vocabulary/outcome.ts';
 export type { RunInput } from './vocabulary/run-input.ts';
@@ -94,18 +97,18 @@ export { fromYield, toYields, type YieldedEnd } from './events/project-yields.ts
 // ── vocabulary: the nouns of events, records and inputs ──────────────────────────────────────────
 
 export {
+  type Cancellation,
+  CLEANUP_TARGETS,
+  type CleanupOutcome,
+  type CleanupTarget,
+} from './vocabulary/cancellation.ts';
+export {
   EVIDENCE_CAPTURES,
   EVIDENCE_KINDS,
   type EvidenceCapture,
   type EvidenceKind,
   type EvidenceRow,
 } from './vocabulary/evidence.ts';
-export {
-  type Cancellation,
-  CLEANUP_TARGETS,
-  type CleanupOutcome,
-  type CleanupTarget,
-} from './vocabulary/cancellation.ts';
 export type { Kept } from './vocabulary/kept.ts';
 export {
   CALL_OUTCOMES,
@@ -178,6 +181,7 @@ export type {
 } from './durable/commit.ts';
 export type { ConversationStore, Turn } from './durable/conversation-store.ts';
 export { Durability, type DurableStore, FORMAT } from './durable/durable-store.ts';
+export type { EventLog } from './durable/event-log.ts';
 export {
   LIFECYCLE,
   LIFECYCLE_EVENTS,
@@ -188,7 +192,6 @@ export {
   type Standing,
   standingAfter,
 } from './durable/lifecycle.ts';
-export type { EventLog } from './durable/event-log.ts';
 export { Migrator } from './durable/migrator.ts';
 export { RunDispatcher } from './durable/run-dispatcher.ts';
 export type { ResolveResult, RunInbox } from './durable/run-inbox.ts';

@@ -204,6 +204,8 @@ export function fakeGateway(): FakeGateway {
       return [];
     },
     verify: unused,
+    calls: unused,
+    snapshot: unused,
     eraseEvidence: unused,
   };
 

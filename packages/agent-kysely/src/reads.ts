@@ -1,4 +1,5 @@
 import {
+  CONVERSATION_KINDS,
   type ConversationStore,
   type EventLog,
   FORMAT,
@@ -158,6 +159,7 @@ async function load(reader: Reader, { rootRunId, signal }: AtRoot): Promise<RunT
     ...(last === undefined ? {} : { lastEvidence: evidenceRow(last) }),
     lastSeq: root.last_seq,
     openSteps: stored<string[]>(root.open_steps, `the open steps of run ${root.id}`),
+    deliveries: root.deliveries,
     format,
   };
 }
@@ -191,16 +193,33 @@ async function turns(
     .selectAll('message')
     .where('message.run', 'in', build.selectFrom(settled.as('settled')).select('settled.run'))
     .where('message.root', 'in', build.selectFrom(settled.as('settled')).select('settled.root'));
-  const [turnRows, messageRows] = await reader.snapshot([settled, messages], signal);
+  const unread = build
+    .selectFrom(from('signal'))
+    .selectAll('signal')
+    .where('signal.root', 'in', build.selectFrom(settled.as('settled')).select('settled.root'))
+    .where('signal.consumed_at', 'is', null)
+    .where('signal.kind', 'in', [...CONVERSATION_KINDS]);
+  const [turnRows, messageRows, signalRows] = await reader.snapshot(
+    [settled, messages, unread],
+    signal,
+  );
   const rows = messageRows.map(storedMessage);
   return [...turnRows]
     .sort((left, right) => left.n - right.n)
-    .map(({ run }) => ({
-      runId: runIdOf(run),
-      messages: standing(
-        rows.filter(({ runId }) => runId === run).sort((left, right) => left.seq - right.seq),
-      ).map(({ message }) => message),
-    }));
+    .map(({ run, root }) => {
+      const left = signalRows.filter((row) => row.root === root && run === root);
+      return {
+        runId: runIdOf(run),
+        messages: standing(
+          rows.filter(({ runId }) => runId === run).sort((one, other) => one.seq - other.seq),
+        ).map(({ message }) => message),
+        ...(left.length === 0 ? {} : { unread: left.sort(bySeq).map(runSignal) }),
+      };
+    });
+}
+
+function bySeq(left: { readonly seq: number }, right: { readonly seq: number }): number {
+  return left.seq - right.seq;
 }
 
 function valueQuery({ build, from, now }: Reader, { namespace, tenantId, key }: ValueKey) {

@@ -45,7 +45,7 @@ describe('the store contract on a SQLite file', () => {
       await rule.check({
         store: first.store,
         tenant: 'contract',
-        capabilities: ['clock', 'second-connection', 'held-lock'],
+        capabilities: ['clock', 'second-connection', 'log-prune', 'held-lock'],
         advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
         another: async () => (await open()).store,
         hold,

@@ -54,7 +54,7 @@ describe.each(Object.entries(VARIANTS))('the store contract on PostgreSQL, %s', 
       rule.check({
         store: first.store,
         tenant: 'contract',
-        capabilities: ['clock', 'second-connection', 'log-changed', 'held-lock'],
+        capabilities: ['clock', 'second-connection', 'log-changed', 'log-prune', 'held-lock'],
         advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
         another: async () => (await open()).store,
         hold,

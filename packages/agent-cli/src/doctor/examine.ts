@@ -88,7 +88,11 @@ async function* examineStore(
   store: DurableStore,
   { write }: ExamineOptions,
 ): AsyncGenerator<Check> {
-  const capabilities = ['clock', ...(store.log.changed === undefined ? [] : ['log-changed'])];
+  const capabilities = [
+    'clock',
+    ...(store.log.changed === undefined ? [] : ['log-changed']),
+    ...(store.log.prune === undefined ? [] : ['log-prune']),
+  ];
   const advance = async (ms: number): Promise<void> => {
     await sleep(ms);
   };

@@ -3,6 +3,7 @@ import type { RunId } from '../base/ids.ts';
 import type { Binding, Port } from '../base/port.ts';
 import type { AgentDefinition } from '../definition/agent-definition.ts';
 import type { Caller } from '../gateway/caller.ts';
+import type { Pruned, PruneOptions } from '../gateway/prune-runs.ts';
 import type { RunGateway } from '../gateway/run-gateway.ts';
 import type { RunHandle } from '../gateway/run-handle.ts';
 import type { RunResult } from '../vocabulary/outcome.ts';
@@ -62,6 +63,8 @@ export interface App {
   recover(stop: Stop): Promise<number>;
   /** For dispatchers and workers: claim this run, go on until it pauses or ends; does nothing if somebody owns it. */
   drive(rootRunId: RunId, stop: Stop): Promise<void>;
+  /** Retention: removes what has ended long ago, and old events of what goes on. Cannot be undone. */
+  prune(options: PruneOptions): Promise<Pruned>;
   /**
    * In reverse order of start, bounded; safe to call twice. Durable runs are given back at their next safe boundary
    * (see `drainMs`), so that another process goes on with them at once; stateless runs end.

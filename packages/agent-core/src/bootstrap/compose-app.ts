@@ -7,6 +7,7 @@ import { checkedGateway } from '../gateway/checked-gateway.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { driveById, type GatewayParts } from '../gateway/drive.ts';
 import { givenId } from '../gateway/given.ts';
+import { pruneRuns } from '../gateway/prune-runs.ts';
 import { recover, rested } from '../gateway/recover.ts';
 import type { RunHandle } from '../gateway/run-handle.ts';
 import type { Worker } from '../gateway/worker-options.ts';
@@ -74,6 +75,7 @@ export function composeApp(
       const driven = await driveById(parts, givenId(rootRunId), signal);
       if (driven !== undefined) await rested(driven);
     },
+    prune: (options) => pruneRuns(parts, { scope: LOCAL_SCOPE, ...options }),
     close: () => lifecycle.close(),
   };
 }

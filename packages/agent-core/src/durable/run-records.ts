@@ -55,6 +55,8 @@ export type RunTree = {
   readonly lastEvidence?: EvidenceRow;
   readonly lastSeq: number;
   readonly openSteps: readonly string[];
+  /** Claims since the last progress. */
+  readonly deliveries: number;
   readonly format: number;
 };
 

@@ -13,6 +13,7 @@ import { resolveWait } from './resolve-wait.ts';
 import { resumeRun } from './resume-run.ts';
 import type { AgentDescription, RunGateway } from './run-gateway.ts';
 import { sendSignal } from './send-signal.ts';
+import { callsOf, snapshotOf } from './snapshot.ts';
 import { startRun } from './start-run.ts';
 import { checkCursor, watchRun } from './watch-run.ts';
 
@@ -31,6 +32,8 @@ export function createGateway(parts: GatewayParts): RunGateway {
     cancel: (runId, reason, caller) => cancelRun(parts, { runId, reason, caller }),
     get: async (runId, caller) =>
       statelessFor(parts, runId, caller)?.row() ?? (await headFor(parts, runId, caller)).run,
+    calls: (runId, caller) => callsOf(parts, runId, caller),
+    snapshot: (runId, caller) => snapshotOf(parts, runId, caller),
     list: async ({ limit, ...query }, caller) => {
       checkCaller(caller);
       return storeOf(parts).records.runs({ ...query, ...pageFor(caller, limit) });

@@ -125,11 +125,18 @@ async function followed(
   let cursor = after;
   let result: RunResult<unknown> | undefined;
   do {
-    for await (const batch of watchRun(parts, runId, { after: cursor, signal })) {
-      for (const envelope of batch) {
-        cursor = envelope.seq;
-        result = resultOf(envelope);
+    try {
+      for await (const batch of watchRun(parts, runId, { after: cursor, signal })) {
+        for (const envelope of batch) {
+          cursor = envelope.seq;
+          result = resultOf(envelope);
+        }
       }
+    } catch (error) {
+      if (!AgentError.is(error) || error.code !== 'EVENTS_PRUNED') throw error;
+      // What a run came to is told at its end: what was removed before that is not missed here.
+      cursor = (await parts.setup.store?.records.head(runId, { signal }))?.prunedThrough ?? cursor;
+      continue;
     }
     result ??= await atRest(parts, runId);
   } while (result === undefined);

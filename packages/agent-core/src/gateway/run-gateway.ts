@@ -13,6 +13,8 @@ import type { Wait, WaitResolution } from '../vocabulary/wait.ts';
 import type { Caller } from './caller.ts';
 import type { GrantQuery } from './grants.ts';
 import type { RunHandle } from './run-handle.ts';
+import type { LedgerCall } from './shown-tree.ts';
+import type { RunSnapshot } from './snapshot.ts';
 
 /** An agent as it is shown to others. */
 export type AgentDescription = {
@@ -52,6 +54,10 @@ export interface RunGateway {
   resolve(waitId: WaitId, resolution: WaitResolution, caller: Caller): Promise<void>;
   cancel(runId: RunId, reason: string | undefined, caller: Caller): Promise<void>;
   get(runId: RunId, caller: Caller): Promise<RunState>;
+  /** The effect ledger: every call with its stage, attempt and idempotency key. Empty once only the evidence is kept. */
+  calls(runId: RunId, caller: Caller): Promise<readonly LedgerCall[]>;
+  /** A run as it is now, for a reader whose cursor is refused with `EVENTS_PRUNED`: it replaces what the reader has. */
+  snapshot(runId: RunId, caller: Caller): Promise<RunSnapshot>;
   list(
     query: Omit<RunQuery, 'scope' | 'limit'> & { readonly limit?: number },
     caller: Caller,

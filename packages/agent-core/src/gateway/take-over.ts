@@ -1,32 +1,36 @@
+import { linked } from '../base/abort.ts';
 import type { RunId } from '../base/ids.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import { claimAndDrive, type Driven, type GatewayParts } from './drive.ts';
+import type { ConversationPlace } from './owned-runs.ts';
 import { isOver } from './watch-run.ts';
 
 /** How often a run in other hands is asked for again. */
 const LOOK_MS = 1_000;
 
+/** A run that this process wants to drive. */
+export type Wanted = {
+  readonly root: RunId;
+  readonly store: DurableStore;
+  /** Of a run that waits for its turn: it is asked for as soon as a run of its conversation is over here. */
+  readonly place?: ConversationPlace;
+};
+
 /**
- * Claims a run and drives it. If somebody holds it, that may be a process that has died: this one looks again,
- * in the background, until it has the run, sees it at rest, or closes. Undefined: not here, not now.
+ * Claims a run and drives it. If somebody holds it, that may be a process that has died, and if it is not its turn, that
+ * comes: this one looks again, in the background, until it has the run, sees it at rest, or closes. Undefined: not here,
+ * not now.
  */
 export async function takeOver(
   parts: GatewayParts,
-  {
-    root,
-    store,
-    signal,
-  }: { readonly root: RunId; readonly store: DurableStore; readonly signal: AbortSignal },
+  { signal, ...wanted }: Wanted & { readonly signal: AbortSignal },
 ): Promise<Driven | undefined> {
-  const driven = await claimAndDrive(parts, root, signal);
-  if (driven === undefined) lookLater(parts, { root, store });
+  const driven = await claimAndDrive(parts, wanted.root, signal);
+  if (driven === undefined) lookLater(parts, wanted);
   return driven;
 }
 
-function lookLater(
-  parts: GatewayParts,
-  run: { readonly root: RunId; readonly store: DurableStore },
-): void {
+function lookLater(parts: GatewayParts, run: Wanted): void {
   const { wanted } = parts.owned;
   if (wanted.has(run.root)) return;
   wanted.add(run.root);
@@ -35,14 +39,30 @@ function lookLater(
   lookAgain(parts, run).then(stop, stop);
 }
 
-async function lookAgain(
-  parts: GatewayParts,
-  { root, store }: { readonly root: RunId; readonly store: DurableStore },
-): Promise<void> {
-  const { closing, owned, setup } = parts;
+async function lookAgain(parts: GatewayParts, wanted: Wanted): Promise<void> {
+  const { closing, owned } = parts;
+  const { root, store, place } = wanted;
   for (;;) {
-    if (owned.get(root) !== undefined || (await isOver(store, root, closing.signal))) return;
-    await setup.clock.sleep(LOOK_MS, closing);
+    if (owned.get(root) !== undefined || (await isOver(store, root, closing))) return;
+    await aWhile(parts, place === undefined ? undefined : owned.workIn(place));
     if ((await claimAndDrive(parts, root, closing.signal)) !== undefined) return;
+  }
+}
+
+/** Until it is time to look again, or sooner, when some work is over. */
+async function aWhile(
+  { closing, setup }: GatewayParts,
+  work: Promise<unknown> | undefined,
+): Promise<void> {
+  const timer = linked(closing.signal);
+  try {
+    const asleep = setup.clock.sleep(LOOK_MS, timer);
+    if (work === undefined) return await asleep;
+    const over = work.catch(() => undefined);
+    await Promise.race([over, asleep]);
+    asleep.catch(() => undefined);
+  } finally {
+    timer.abort(undefined);
+    timer.release();
   }
 }

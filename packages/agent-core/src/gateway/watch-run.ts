@@ -1,8 +1,9 @@
 import { linked, untilAborted } from '../base/abort.ts';
-import { cursorInvalid } from '../base/error-catalog.ts';
+import { cursorInvalid, eventsPruned } from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import type { EventLog } from '../durable/event-log.ts';
+import type { RunHead } from '../durable/run-records.ts';
 import { envelopesOf } from '../durable/stored-events.ts';
 import type { Envelope } from '../events/envelope.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
@@ -54,6 +55,8 @@ export async function* watchRun(
     const events = rows.flatMap((row) => envelopesOf(row, { rootRunId: runId, after: cursor }));
     const last = events.at(-1);
     if (last !== undefined) {
+      // What retention removes while it is read would be left out in silence.
+      await refusePruned(store, runId, { after: cursor, signal });
       cursor = last.seq;
       yield events;
       if (last.event.type === 'run-finished') return;
@@ -66,14 +69,14 @@ export async function* watchRun(
       if (here.feed.joinAt(cursor) === undefined) await setup.clock.sleep(1, { signal });
       continue;
     }
-    if (await isOver(store, runId, signal)) {
+    if (await isOver(store, runId, { after: cursor, signal })) {
       // What was committed between the two reads is still to be handed on.
       const more = await store.log.read(runId, { after: cursor, limit: 1, signal });
       if (more.length === 0) return;
       continue;
     }
     if (owned.get(runId) === undefined)
-      await moreIn(setup, store.log, { runId, after: cursor, signal });
+      await moreIn({ setup, owned }, store.log, { runId, after: cursor, signal });
     else await setup.clock.sleep(1, { signal });
   }
 }
@@ -92,13 +95,25 @@ function endsStream({ event }: Envelope): boolean {
 export async function isOver(
   store: DurableStore,
   runId: RunId,
-  signal: AbortSignal,
+  { after, signal }: { readonly after?: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
-  const head = await store.records.head(runId, { signal });
+  const head = await refusePruned(store, runId, { after, signal });
   if (head === undefined || isTerminal(head.run.status)) return true;
   if (!isAtRest(head.run.status)) return false;
   const pending = await store.inbox.pending(runId, { signal });
   return !pending.some(({ kind }) => isControl(kind));
+}
+
+/** The head of a run, once it is known that nothing behind the cursor has been removed from its log. */
+async function refusePruned(
+  store: DurableStore,
+  runId: RunId,
+  { after, signal }: { readonly after: number | undefined; readonly signal: AbortSignal },
+): Promise<RunHead | undefined> {
+  const head = await store.records.head(runId, { signal });
+  if (head !== undefined && after !== undefined && after < head.prunedThrough)
+    throw eventsPruned(after, head);
+  return head;
 }
 
 /** Nobody works on it, and nobody will until something new arrives. */
@@ -106,21 +121,26 @@ export function isAtRest(status: RunStatus): boolean {
   return status === 'interrupted' || isTerminal(status);
 }
 
-/** Resolves when the log may hold more; a store that cannot say is asked again soon. */
+/** Resolves when the log may hold more, or the run is taken up here; a store that cannot say is asked again soon. */
 async function moreIn(
-  { clock }: RunSetup,
+  { setup: { clock }, owned }: { readonly setup: RunSetup; readonly owned: OwnedRuns },
   log: EventLog,
   { runId, after, signal }: WatchOptions & { readonly runId: RunId },
 ): Promise<void> {
-  if (log.changed === undefined) return clock.sleep(POLL_MS, { signal });
   const own = linked(signal);
+  let forget: () => void = () => undefined;
+  const here = new Promise<void>((resolve) => {
+    forget = owned.expect(runId, resolve);
+  });
+  // A notification can be lost with its connection: the poll is the truth.
+  const pollMs = log.changed === undefined ? POLL_MS : POLL_MS * 5;
+  const signs = [here, clock.sleep(pollMs, { signal: own.signal })];
+  if (log.changed !== undefined) signs.push(log.changed(runId, { after, signal: own.signal }));
+  for (const sign of signs) sign.catch(() => undefined);
   try {
-    // A notification can be lost with its connection: the poll is the truth.
-    await Promise.race([
-      log.changed(runId, { after, signal: own.signal }),
-      clock.sleep(POLL_MS * 5, { signal: own.signal }),
-    ]);
+    await Promise.race(signs);
   } finally {
+    forget();
     own.release();
     own.abort(undefined);
   }

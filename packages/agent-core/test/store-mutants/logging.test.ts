@@ -35,6 +35,29 @@ noticed([...logging], {
         }
       : {},
   ),
+  'pruning removes nothing': broken('log', () => ({ prune: async () => 0 })),
+  'pruning removes everything': broken('log', (real) => ({
+    prune: async (id, options) => (await real.prune?.(id, { ...options, through: 2 ** 52 })) ?? 0,
+  })),
+  'pruning removes what is open': broken('log', (_real, state) => ({
+    prune: async (id, { through }) => {
+      const root = state.roots.get(id);
+      if (root === undefined) return 0;
+      const kept = root.events.filter(({ lastSeq }) => lastSeq > through);
+      const gone = root.events.length - kept.length;
+      root.head.prunedThrough = root.events[gone - 1]?.lastSeq ?? root.head.prunedThrough;
+      root.events = kept;
+      return gone;
+    },
+  })),
+  'pruning does not say how far': broken('log', (real, state) => ({
+    prune: async (id, options) => {
+      const gone = (await real.prune?.(id, options)) ?? 0;
+      const root = state.roots.get(id);
+      if (root !== undefined) root.head.prunedThrough = 0;
+      return gone;
+    },
+  })),
   'changed never resolves': broken('log', () => ({ changed: () => new Promise(() => {}) })),
   'changed cannot be aborted': broken('log', (real) => ({
     changed: (id, options) => real.changed?.(id, { ...options, ...NEVER }) ?? Promise.resolve(),

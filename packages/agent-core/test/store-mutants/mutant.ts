@@ -164,7 +164,7 @@ function subject(mutant: Mutant): StoreSubject {
   return {
     store: connect(),
     tenant: 'kit',
-    capabilities: ['clock', 'second-connection', 'log-changed'],
+    capabilities: ['clock', 'second-connection', 'log-changed', 'log-prune'],
     advance: clock.advance,
     another: async () => connect(),
   };

@@ -21,11 +21,12 @@ export function claimStatement(
   const writer = statementWriter(target === 'next' ? 'claim_next' : 'claim');
   const free = `(r.owner is null or r.lease_until <= ${NOW}) and r.id = r.root and r.format <= ${writer.value(format, 'bigint')}`;
   const isFirst = `exists (select 1 from ${names.conversation} c where c.tenant = r.tenant and c.id = r.conversation and c.open_root = r.id)`;
+  const isCancelled = `exists (select 1 from ${names.signal} s where s.root = r.id and s.wakes = 1 and s.kind = 'cancel')`;
   const due = (wait: string): string =>
     `${wait}.status = 'pending' and ${wait}.expires_at <= (select at from clock)`;
   const isDue = `exists (select 1 from ${names.wait} w where w.root = r.id and ${due('w')})`;
   const isSignalled = `exists (select 1 from ${names.signal} s where s.root = r.id and s.wakes = 1)`;
-  const isReady = `case r.status when 'active' then true when 'cancelling' then true when 'created' then ${isFirst} when 'interrupted' then r.wake_at <= ${NOW} or ${isSignalled} or ${isDue} else false end`;
+  const isReady = `case r.status when 'active' then true when 'cancelling' then true when 'created' then ${isFirst} or ${isCancelled} when 'interrupted' then r.wake_at <= ${NOW} or ${isSignalled} or ${isDue} else false end`;
   writer.part('clock', `select ${NOW} as at`);
   if (target === 'next') {
     const isOurs = `r.agent = any(${writer.value(agents, 'text[]')})`;

@@ -67,7 +67,9 @@ async function create(
     if (!row.found || row.open_root === null) return { kind: 'conversation-foreign' };
     return { kind: 'conversation-busy', runId: runIdOf(row.open_root) };
   }
-  if (claim === undefined || row.open_root !== run.runId) return { kind: 'created' };
+  if (row.open_root !== null && row.open_root !== run.runId)
+    return { kind: 'created', behind: runIdOf(row.open_root) };
+  if (claim === undefined) return { kind: 'created' };
   const lease: Lease = {
     rootRunId: run.runId,
     owner: claim.owner,

@@ -25,7 +25,7 @@ import { onAbort } from './on-abort.ts';
 import { postgresOwnership } from './ownership.ts';
 import type { PostgresParts } from './parts.ts';
 import type { PgModule } from './pg.ts';
-import { postgresRetention } from './retention.ts';
+import { postgresLogRetention, postgresRetention } from './retention.ts';
 import { NOW } from './statement.ts';
 import { tableNames } from './table-names.ts';
 import { postgresValues } from './values.ts';
@@ -82,7 +82,7 @@ export async function openPostgres(target: PostgresTarget, module: PgModule): Pr
     store: {
       ownership: postgresOwnership(parts),
       inbox: { ...postgresInbox(parts), ...reads.inbox },
-      log: { ...reads.log, changed: changed(reader, listener) },
+      log: { ...reads.log, ...postgresLogRetention(parts), changed: changed(reader, listener) },
       records: { ...reads.records, ...postgresRetention(parts) },
       conversations: reads.conversations,
       values: { ...reads.values, ...postgresValues(parts) },

@@ -1,7 +1,31 @@
-import type { RunRecords } from '@hexagent/agent-core';
+import type { EventLog, RunRecords } from '@hexagent/agent-core';
 import type { TableName } from '../tables.ts';
 import type { PostgresParts } from './parts.ts';
 import { statementWriter } from './statement.ts';
+
+/** Removing the front of a log, in one statement. */
+export function postgresLogRetention({
+  database,
+  names,
+}: PostgresParts): Required<Pick<EventLog, 'prune'>> {
+  return {
+    prune: async (rootRunId, { through, signal }) => {
+      const writer = statementWriter('prune_log');
+      const root = writer.value(rootRunId, 'text');
+      const last = writer.value(through, 'bigint');
+      writer.part('head', `select id, open_steps from ${names.run} where id = ${root} for update`);
+      writer.part(
+        'gone',
+        `delete from ${names.event} e using head where e.root = head.id and e.last_seq <= ${last} and e.last_seq < coalesce((select min(o.first_seq) from ${names.event} o where o.root = ${root} and o.step in (select jsonb_array_elements_text(head.open_steps::jsonb))), ${Number.MAX_SAFE_INTEGER}) returning e.last_seq`,
+      );
+      writer.part(
+        'moved',
+        `update ${names.run} r set pruned_through = (select max(last_seq) from gone) from head where r.id = head.id and exists (select 1 from gone)`,
+      );
+      return count(await database.run(writer.finish(COUNT.replace('?', 'gone')), { signal }));
+    },
+  };
+}
 
 /** Erasing payloads and removing ended roots: one statement each. */
 export function postgresRetention({
@@ -40,7 +64,7 @@ export function postgresRetention({
       if (keep === 'evidence') {
         writer.part(
           'stripped',
-          `update ${names.run} r set input = null from ended where r.id = ended.id`,
+          `update ${names.run} r set input = null, pruned_through = r.last_seq from ended where r.id = ended.id`,
         );
       }
       return count(await database.run(writer.finish(COUNT.replace('?', 'ended')), { signal }));

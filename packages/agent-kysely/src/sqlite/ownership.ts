@@ -102,6 +102,7 @@ function create(
       appendSignal(parts, runIdOf(open), replacedBy(run.runId, principal.subject));
     }
   }
+  if (open !== null) return { kind: 'created', behind: runIdOf(open) };
   if (!isClaimed) return { kind: 'created' };
   const { owner, ttlMs } = claim;
   const lease: Lease = {

@@ -1,5 +1,25 @@
-import type { RunRecords } from '@hexagent/agent-core';
+import type { EventLog, RunRecords } from '@hexagent/agent-core';
 import type { SqliteParts } from './parts.ts';
+
+/** Removing the front of a log, in one transaction. */
+export function sqliteLogRetention({
+  connection,
+  statements,
+}: SqliteParts): Required<Pick<EventLog, 'prune'>> {
+  return {
+    prune: (rootRunId, { through, signal }) =>
+      connection.write(() => {
+        const found = connection.one<{ readonly through: number | null; readonly count: number }>(
+          statements.prunableEvents,
+          [rootRunId, through],
+        );
+        if (found === undefined || found.through === null) return 0;
+        connection.run(statements.pruneEvents, [rootRunId, found.through]);
+        connection.run(statements.prunedThrough, [found.through, rootRunId]);
+        return found.count;
+      }, signal),
+  };
+}
 
 /** Erasing payloads and removing ended roots. */
 export function sqliteRetention({

@@ -24,7 +24,7 @@ import type { LibsqlDatabase, LibsqlModule } from './libsql.ts';
 import { migrationConnection } from './migration-connection.ts';
 import { sqliteOwnership } from './ownership.ts';
 import type { SqliteParts } from './parts.ts';
-import { sqliteRetention } from './retention.ts';
+import { sqliteLogRetention, sqliteRetention } from './retention.ts';
 import { sqliteStatements } from './statements.ts';
 import { sqliteValues } from './values.ts';
 
@@ -82,7 +82,7 @@ function storeOver(connection: SqliteConnection, target: SqliteTarget): DurableS
   return {
     ownership: sqliteOwnership(parts),
     inbox: { ...sqliteInbox(parts), ...reads.inbox },
-    log: reads.log,
+    log: { ...reads.log, ...sqliteLogRetention(parts) },
     records: { ...reads.records, ...sqliteRetention(parts) },
     conversations: reads.conversations,
     values: { ...reads.values, ...sqliteValues(parts) },

@@ -139,7 +139,10 @@ export function sqliteStatements(naming: Naming) {
     prune: ([call, message, wait, event, signal, turn] as const).map(
       (table) => `delete from ${table} where root = ?`,
     ),
-    stripRun: `update ${run} set input = null where id = ?`,
+    stripRun: `update ${run} set input = null, pruned_through = last_seq where id = ?`,
+    prunableEvents: `select max(e.last_seq) as through, count(*) as count from ${event} e where e.root = ?1 and e.last_seq <= ?2 and e.last_seq < coalesce((select min(o.first_seq) from ${event} o where o.root = ?1 and o.step in (select value from json_each((select open_steps from ${run} where id = ?1)))), ${Number.MAX_SAFE_INTEGER})`,
+    pruneEvents: `delete from ${event} where root = ? and last_seq <= ?`,
+    prunedThrough: `update ${run} set pruned_through = ? where id = ?`,
     forget: ([evidence, inbox, run] as const).map((table) => `delete from ${table} where root = ?`),
   };
 }
@@ -155,9 +158,10 @@ function claimable(names: Readonly<Record<TableName, string>>): {
     'r.id, r.fence, r.version, r.deliveries, r.last_seq, r.open_steps, r.released, r.conversation';
   const free = '(r.owner is null or r.lease_until <= ?2) and r.id = r.root and r.format <= ?3';
   const isFirst = `exists (select 1 from ${names.conversation} c where c.tenant = r.tenant and c.id = r.conversation and c.open_root = r.id)`;
+  const isCancelled = `exists (select 1 from ${names.signal} s where s.root = r.id and s.wakes = 1 and s.kind = 'cancel')`;
   const isDue = `exists (select 1 from ${names.wait} w where w.root = r.id and w.status = 'pending' and w.expires_at <= ?2)`;
   const isSignalled = `exists (select 1 from ${names.signal} s where s.root = r.id and s.wakes = 1)`;
-  const predicate = `case r.status when 'active' then 1 when 'cancelling' then 1 when 'created' then ${isFirst} when 'interrupted' then r.wake_at <= ?2 or ${isSignalled} or ${isDue} else 0 end`;
+  const predicate = `case r.status when 'active' then 1 when 'cancelling' then 1 when 'created' then ${isFirst} or ${isCancelled} when 'interrupted' then r.wake_at <= ?2 or ${isSignalled} or ${isDue} else 0 end`;
   const agents = 'r.agent in (select value from json_each(?1))';
   const candidates = [
     `select r.id, r.status_at from ${names.run} r where r.status in ('created', 'active', 'cancelling') and ${agents} and ${free} and ${predicate}`,

@@ -1,5 +1,7 @@
+import type { RunId } from '../../base/ids.ts';
 import type { StoredMessage } from '../../durable/commit.ts';
 import type { ConversationStore, Turn } from '../../durable/conversation-store.ts';
+import { isControl, type RunSignal } from '../../vocabulary/signal.ts';
 import { type MemoryState, placeOf, sees } from './memory-state.ts';
 
 /** What a conversation remembers: settled turns only. */
@@ -17,10 +19,22 @@ export function memoryConversations(state: MemoryState): ConversationStore {
       return turns.slice(from).map((runId): Turn => {
         const messages = state.roots.get(runId)?.messages ?? [];
         const own = messages.filter((row) => row.runId === runId);
-        return { runId, messages: standing(own).map(({ message }) => message) };
+        const unread = unreadOf(state, runId);
+        return {
+          runId,
+          messages: standing(own).map(({ message }) => message),
+          ...(unread.length === 0 ? {} : { unread }),
+        };
       });
     },
   };
+}
+
+function unreadOf(state: MemoryState, runId: RunId): readonly RunSignal[] {
+  const signals = state.roots.get(runId)?.inbox.signals ?? [];
+  return signals.flatMap(({ signal, consumed }) =>
+    consumed || isControl(signal.kind) ? [] : [signal],
+  );
 }
 
 /** A digest stands where the messages that it replaces stood. */

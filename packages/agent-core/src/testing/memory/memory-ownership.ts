@@ -120,7 +120,7 @@ function create(
       : { kind: 'created', lease: grant(state, root, claim) };
   }
   if (admission === 'interrupt') interrupt(state, open, root);
-  return { kind: 'created' };
+  return { kind: 'created', behind: open };
 }
 
 function newRoot(
@@ -146,6 +146,7 @@ function newRoot(
       deliveries: 0,
       commitId: undefined,
       lastSeq,
+      prunedThrough: 0,
       openSteps: [],
       released: true,
       wakeAt: undefined,

@@ -29,10 +29,23 @@ function stripRoot(root: MemoryRoot): void {
   root.input = undefined;
   root.messages = [];
   root.events = [];
+  root.head.prunedThrough = root.head.lastSeq;
   root.calls.clear();
   root.waits.clear();
   root.inbox.closed = true;
   root.inbox.signals.length = 0;
+}
+
+/** Removes events from the front, none of an open step; answers how many rows. */
+export function pruneEvents({ events, head }: MemoryRoot, through: number): number {
+  const open = events.findIndex(
+    ({ stepId }) => stepId !== undefined && head.openSteps.includes(stepId),
+  );
+  const old = events.findIndex(({ lastSeq }) => lastSeq > through);
+  const ends = [open, old, events.length].filter((index) => index >= 0);
+  const gone = events.splice(0, Math.min(...ends));
+  head.prunedThrough = gone.at(-1)?.lastSeq ?? head.prunedThrough;
+  return gone.length;
 }
 
 function removeRoot(state: MemoryState, { rootRunId, principal, requestKey }: MemoryRoot): void {

@@ -56,8 +56,8 @@ export function memoryRecords(state: MemoryState): RunRecords {
 
 function headOf(root: MemoryRoot): RunHead {
   const { principal, format, head } = root;
-  const { fence, lastSeq } = head;
-  return { run: rootRunOf(root), principal, format, fence, lastSeq, prunedThrough: 0 };
+  const { fence, lastSeq, prunedThrough } = head;
+  return { run: rootRunOf(root), principal, format, fence, lastSeq, prunedThrough };
 }
 
 function treeOf(root: MemoryRoot): RunTree | undefined {
@@ -74,6 +74,7 @@ function treeOf(root: MemoryRoot): RunTree | undefined {
     ...(lastEvidence === undefined ? {} : { lastEvidence }),
     lastSeq: head.lastSeq,
     openSteps: head.openSteps,
+    deliveries: head.deliveries,
     format,
   };
 }

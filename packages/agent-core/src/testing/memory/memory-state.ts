@@ -20,6 +20,7 @@ export type MemoryHead = {
   deliveries: number;
   commitId: string | undefined;
   lastSeq: number;
+  prunedThrough: number;
   openSteps: readonly string[];
   released: boolean;
   /** The timer of the last release. */
@@ -104,12 +105,20 @@ export function isLeased({ head }: MemoryRoot, now: Instant): boolean {
 export function isClaimable(root: MemoryRoot, now: Instant): boolean {
   const { status } = rootRunOf(root);
   if (isTerminal(status) || isLeased(root, now)) return false;
-  if (status === 'created') return root.conversation.roots[0] === root.rootRunId;
-  return status !== 'interrupted' || hasUnreadControl(root) || isDue(root, now);
+  if (status === 'created')
+    return isFirst(root) || hasUnread(root, ({ kind }) => kind === 'cancel');
+  return (
+    status !== 'interrupted' || hasUnread(root, ({ kind }) => isControl(kind)) || isDue(root, now)
+  );
 }
 
-function hasUnreadControl({ inbox }: MemoryRoot): boolean {
-  return inbox.signals.some(({ signal, consumed }) => !consumed && isControl(signal.kind));
+/** Those before it in its conversation have ended. */
+function isFirst({ conversation, rootRunId }: MemoryRoot): boolean {
+  return conversation.roots[0] === rootRunId;
+}
+
+function hasUnread({ inbox }: MemoryRoot, which: (signal: RunSignal) => boolean): boolean {
+  return inbox.signals.some(({ signal, consumed }) => !consumed && which(signal));
 }
 
 function isDue({ head, waits }: MemoryRoot, now: Instant): boolean {

@@ -58,6 +58,8 @@ export const claiming: readonly Rule<StoreSubject>[] = [
       await bench.advance(AFTER_SHORT);
       const third = present(await bench.claim('next'), 'the third lease');
       same([third.fence, third.deliveries, third.released], [3, 3, false], 'the third lease');
+      const tree = await bench.store.records.load(third.rootRunId, bench.stop);
+      same(tree?.deliveries, 3, 'the deliveries, as load tells them');
     },
     clock,
   ),

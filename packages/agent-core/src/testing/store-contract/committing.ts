@@ -31,7 +31,7 @@ export const committing: readonly Rule<StoreSubject>[] = [
     const { runs, calls, messages, evidence, events, lastSeq, openSteps, opens } = written;
     const tree = present(await store.records.load(run.runId, stop), 'the tree');
     const { ttlMs: _, ...wait } = opens[0];
-    const rest = { principal, format: FORMAT, input: { plain: {} } };
+    const rest = { principal, format: FORMAT, input: { plain: {} }, deliveries: 0 };
     const lastEvidence = evidence[1];
     same(
       { ...tree, runs: sortedByRun(tree.runs), messages: sortedByRun(tree.messages) },

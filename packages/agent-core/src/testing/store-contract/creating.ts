@@ -33,7 +33,8 @@ export const creating: readonly Rule<StoreSubject>[] = [
       );
       const tree = await store.records.load(run.runId, stop);
       const { input, lastSeq, messages } = first;
-      const rest = { principal, format: FORMAT, calls: [], waits: [], openSteps: [] };
+      const none = { calls: [], waits: [], openSteps: [], deliveries: 0 };
+      const rest = { principal, format: FORMAT, ...none };
       const lastEvidence = first.evidence[0];
       same(tree, { runs: [run], input, messages, lastEvidence, lastSeq, ...rest }, 'the tree');
       const read = await store.log.read(run.runId, { after: 0, limit: 10, ...stop });

@@ -79,6 +79,83 @@ export const logging: readonly Rule<StoreSubject>[] = [
     },
   ),
   storeRule(
+    'pruning the log removes rows from the front, and the head says how far',
+    async (bench) => {
+      const { store, stop } = bench;
+      const { run, lease } = await bench.started();
+      const other = await bench.started();
+      const events = [
+        eventRow(run, 1),
+        eventRow(run, 3),
+        textRow(run, 4, ['a', 'b']),
+        eventRow(run, 9),
+      ];
+      await bench.committed(lease, { events, lastSeq: sequenceOf(1, 9) });
+      const twin = eventRow(other.run, 1);
+      await bench.committed(other.lease, { events: [twin], lastSeq: twin.lastSeq });
+      const pruned = async (n: number) =>
+        prune(bench.store)(run.runId, { through: sequenceOf(1, n), ...stop });
+      const left = () => store.log.read(run.runId, { after: 0, limit: 10, ...stop });
+      const through = async () => (await store.records.head(run.runId, stop))?.prunedThrough;
+      same(await pruned(0), 0, 'below the first row');
+      same(await through(), 0, 'how far, when nothing was removed');
+      // A row is removed as a whole, or not at all.
+      same(await pruned(4), 2, 'in the middle of a row');
+      same([await left(), await through()], [events.slice(2), sequenceOf(1, 3)], 'what is left');
+      same(await pruned(4), 0, 'the same again');
+      same(await pruned(5), 1, 'at the end of a row');
+      same(
+        [await left(), await through()],
+        [events.slice(3), sequenceOf(1, 5)],
+        'what is left then',
+      );
+      same(await pruned(2 ** 20), 1, 'all of it');
+      same([await left(), await through()], [[], sequenceOf(1, 9)], 'what is left of all');
+      same(
+        (await store.records.head(run.runId, stop))?.lastSeq,
+        sequenceOf(1, 9),
+        'the last number',
+      );
+      const read = await store.log.read(other.run.runId, { after: 0, limit: 10, ...stop });
+      same(read, [twin], 'the log of another run');
+      const nobody = runIdOf(bench.name('r'));
+      same(await prune(store)(nobody, { through: 9, ...stop }), 0, 'of a run that there is not');
+    },
+    { needs: 'log-prune' },
+  ),
+  storeRule(
+    'pruning the log removes nothing of an open step, and nothing behind its beginning',
+    async (bench) => {
+      const { store, stop } = bench;
+      const { run, lease } = await bench.started();
+      const text = textRow(run, 3, ['a', 'b']);
+      const events = [eventRow(run, 1), text, eventRow(run, 6)];
+      const openSteps = [text.stepId as string, `${run.runId}.s9`];
+      const next = await bench.committed(lease, { events, lastSeq: sequenceOf(1, 6), openSteps });
+      const through = sequenceOf(1, 6);
+      same(await prune(store)(run.runId, { through, ...stop }), 1, 'while the step is open');
+      const left = await store.log.read(run.runId, { after: 0, limit: 10, ...stop });
+      same(left, events.slice(1), 'what is left');
+      await bench.committed(next, { openSteps: [] });
+      same(await prune(store)(run.runId, { through, ...stop }), 2, 'once it is over');
+    },
+    { needs: 'log-prune' },
+  ),
+  storeRule(
+    'a commit goes on behind what was pruned meanwhile',
+    async (bench) => {
+      const { store, stop } = bench;
+      const { run, lease } = await bench.started();
+      const first = eventRow(run, 1);
+      const next = await bench.committed(lease, { events: [first], lastSeq: first.lastSeq });
+      await prune(store)(run.runId, { through: first.lastSeq, ...stop });
+      const second = eventRow(run, 2);
+      await bench.committed(next, { events: [second], lastSeq: second.lastSeq });
+      same(await store.log.read(run.runId, { after: 0, limit: 10, ...stop }), [second], 'the log');
+    },
+    { needs: 'log-prune' },
+  ),
+  storeRule(
     'changed resolves at once when the log holds more',
     async (bench) => {
       const { run, lease } = await bench.started();
@@ -117,6 +194,10 @@ export const logging: readonly Rule<StoreSubject>[] = [
     { needs: 'log-changed' },
   ),
 ];
+
+function prune({ log }: StoreSubject['store']) {
+  return present(log.prune?.bind(log), 'the capability "log-prune": `log.prune`');
+}
 
 function changed({ log }: StoreSubject['store']) {
   return present(log.changed?.bind(log), 'the capability "log-changed": `log.changed`');

@@ -20,5 +20,6 @@ export const storeCapabilities = [
   'clock',
   'second-connection',
   'log-changed',
+  'log-prune',
   'held-lock',
 ] as const;
