@@ -178,7 +178,8 @@ export function allow(run: ActiveRun, open: OpenCall): void {
  * a time, and none behind an effect that is undecided. Nothing while a person holds the run, and nothing of a run that is about to end or to be given back.
  */
 export function startWhatMay(run: ActiveRun): void {
-  if (run.held || run.draining || run.batch.some(({ refusal: why }) => why?.fatal !== undefined)) return;
+  if (run.held || run.draining || run.batch.some(({ refusal: why }) => why?.fatal !== undefined))
+    return;
   let effectsBlocked = false;
   for (const open of run.batch) {
     const ordered = keepsOrder(open);

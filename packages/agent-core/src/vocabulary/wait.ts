@@ -30,12 +30,11 @@ export type Remember = {
   readonly within: (typeof REMEMBERED_WITHIN)[number];
 };
 
-/** The answer to a wait. `digest` is what the answerer saw; absent = the stored one is taken. */
-export type WaitResolution = {
-  readonly digest?: string;
-  readonly comment?: string;
-} & /** `remember` only where a call is approved: a wait of kind `approval` */
-(
+/**
+ * The answer to a wait. `digest` is what the answerer saw; absent = the stored one is taken. `remember` belongs to the approval of a
+ * call (a wait of kind `approval`) only.
+ */
+export type WaitResolution = { readonly digest?: string; readonly comment?: string } & (
   | { readonly decision: 'approve'; readonly remember?: Remember }
   | { readonly decision: 'reject' | 'defer' | 'cancel' }
   | { readonly decision: 'modify'; readonly input: JsonObject }
