@@ -4,13 +4,14 @@ import { buildProgram } from '../src/matrix/program.ts';
 import type { Row } from '../src/matrix/row.ts';
 import { tableOf } from '../src/matrix/table.ts';
 import { CRASH_TABLE } from '../src/rows/crash-table.ts';
+import { SCENARIOS } from '../src/rows/scenarios.ts';
 
 const HELP = `npm run chaos: kills processes at every row of the crash table, on both databases, for every kind of tool.
   npm run chaos -- --list             the rows
   npm run chaos -- --only ROW,ROW     only these
   npm run chaos -- --parallel N       cells at a time (2)`;
 
-const ROWS: readonly Row[] = [...CRASH_TABLE];
+const ROWS: readonly Row[] = [...CRASH_TABLE, ...SCENARIOS];
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) return print(HELP);

@@ -35,15 +35,15 @@ export function clerkModel({ script }: Order, reach: Reach): Plugin {
           inputModalities: ['text'],
         }),
         async *stream({ messages }) {
-          await reach('model asked');
-          const { text, call } = answerTo(messages, script);
+          const { step, text, call } = answerTo(messages, script);
+          await reach('model asked', step);
           for (const [index, word] of text.split(/(?<= )/).entries()) {
             yield [{ type: 'text', text: word }];
             if (script === 'slow-stream') await pause(SLOW_MS);
-            if (index === 1) await reach('in the model stream');
+            if (index === 1) await reach('in the model stream', step);
           }
           if (call !== undefined) yield call;
-          await reach('model answered');
+          await reach('model answered', step);
           yield [
             {
               type: 'finish',
@@ -58,28 +58,34 @@ export function clerkModel({ script }: Order, reach: Reach): Plugin {
   })({});
 }
 
-type Answer = { readonly text: string; readonly call: readonly ModelEvent[] | undefined };
+type Answer = {
+  readonly step: number;
+  readonly text: string;
+  readonly call: readonly ModelEvent[] | undefined;
+};
 
 function answerTo(messages: readonly Message[], script: Order['script']): Answer {
   const results = messages.flatMap(({ parts }) =>
     parts.flatMap((part) => (part.type === 'tool-result' ? [textOf(part.content)] : [])),
   );
-  const entry = ENTRIES[results.length];
-  if (entry !== undefined) {
-    const call: readonly ModelEvent[] = [
-      { type: 'tool-call-start', index: 0, name: 'ledger.write' },
-      { type: 'tool-call-delta', index: 0, delta: JSON.stringify({ entry }) },
-    ];
-    return { text: `Now I write ${entry} into the ledger.`, call };
+  const step = results.length + 1;
+  const left = ENTRIES.slice(results.length);
+  const entries = script === 'batch' || script === 'cleanups' ? left : left.slice(0, 1);
+  if (entries.length > 0) {
+    const call = entries.flatMap((entry, index): readonly ModelEvent[] => [
+      { type: 'tool-call-start', index, name: 'ledger.write' },
+      { type: 'tool-call-delta', index, delta: JSON.stringify({ entry }) },
+    ]);
+    return { step, text: `Now I write ${entries.join(' and ')} into the ledger.`, call };
   }
   const later = messages
     .filter(({ role, origin }) => role === 'user' && origin === 'user')
     .slice(1);
   const said = later.map(({ parts }) => ` You said: ${textOf(parts)}`).join('');
   const text = `The tool answered: ${results.join(' and ')}.${said}`;
-  if (script !== 're-ask') return { text, call: undefined };
+  if (script !== 're-ask') return { step, text, call: undefined };
   const isCorrected = messages.some(
     ({ role, origin }) => role === 'user' && origin === 'framework',
   );
-  return { text: isCorrected ? JSON.stringify({ answer: text }) : text, call: undefined };
+  return { step, text: isCorrected ? JSON.stringify({ answer: text }) : text, call: undefined };
 }

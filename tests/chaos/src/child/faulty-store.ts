@@ -6,6 +6,7 @@ import {
   type Lease,
   type Stop,
 } from '@hexagent/agent-core';
+import { kindsOf, stepOf } from './commit-kinds.ts';
 import type { Fault, Order } from './order.ts';
 import type { Reach } from './points.ts';
 
@@ -19,7 +20,8 @@ export function faulty(
   const has = (fault: Fault): boolean => order.faults?.includes(fault) === true;
   const { ownership } = store;
   let commit: CommitDoor = (lease, given, stop) => ownership.commit(lease, given, stop);
-  if (has('answers-lost')) commit = answersLost(commit, reach);
+  if (has('answers-lost')) commit = sentTwice(commit, { isApplied: true, reach });
+  if (has('commits-lost')) commit = sentTwice(commit, { isApplied: false, reach });
   if (has('use-forgotten')) commit = altered(commit, ({ moves: _, ...rest }) => rest);
   if (has('evidence-altered')) commit = altered(commit, withOtherEvidence);
   if (has('ended-twice')) commit = altered(commit, withSecondEnd);
@@ -38,16 +40,17 @@ export function faulty(
   };
 }
 
-/** The first answer to each commit does not arrive: the first commit was applied, the second was not, and so on. */
-function answersLost(commit: CommitDoor, reach: Reach): CommitDoor {
+/** Each commit is sent twice: the first time its answer does not arrive, or the commit itself. */
+function sentTwice(commit: CommitDoor, { isApplied, reach }: Twice): CommitDoor {
   const sent = new Set<string>();
   return async (lease, given, stop) => {
     if (sent.has(given.commitId)) {
-      await reach('before a commit is sent again');
+      const step = stepOf(given);
+      for (const kind of kindsOf(given)) await reach(`before ${kind} is sent again`, step);
       return commit(lease, given, stop);
     }
     sent.add(given.commitId);
-    if (sent.size % 2 === 1) await commit(lease, given, stop);
+    if (isApplied) await commit(lease, given, stop);
     throw new AgentError('STORE_UNREACHABLE', {
       message: 'The answer of the store was lost.',
       mend: 'This was done on purpose.',
@@ -55,6 +58,8 @@ function answersLost(commit: CommitDoor, reach: Reach): CommitDoor {
     });
   };
 }
+
+type Twice = { readonly isApplied: boolean; readonly reach: Reach };
 
 function altered(commit: CommitDoor, change: (given: Commit) => Commit): CommitDoor {
   return (lease, given, stop) => commit(lease, change(given), stop);

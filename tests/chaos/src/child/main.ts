@@ -1,10 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   AgentError,
-  type App,
   bind,
   bootstrap,
-  type Caller,
   ClockPort,
   isTerminal,
   type RunId,
@@ -12,59 +10,80 @@ import {
 } from '@hexagent/agent-core';
 import { clerk } from './clerk.ts';
 import { clerkModel } from './clerk-model.ts';
-import type { Order } from './order.ts';
+import type { Order, Task } from './order.ts';
 import { answerQuestions } from './person.ts';
 import { pointsOf, say } from './points.ts';
 import { readOn } from './reader.ts';
+import { inSurroundings, patiently } from './surroundings.ts';
 import { watchedStore } from './watched-store.ts';
 
 // main ORDER: one process of a case, which does what its order says, and may be killed at any point of it.
 const order: Order = JSON.parse(process.argv[2] ?? '');
-const reach = pointsOf(order.stops ?? []);
-const { task } = order;
-const isOutside = task.kind === 'decide' || task.kind === 'signal';
-const { clockShiftMs = 0 } = order;
+const { task, faults = [] } = order;
+const reach = await inSurroundings(order, pointsOf(order.stops ?? []));
+const isOutside = task.kind !== 'see-through' && task.kind !== 'work';
 const app = await bootstrap({
   plugins: [clerkModel(order, reach), watchedStore(order, reach)],
   agents: isOutside ? [] : [clerk(order, reach)],
   leaseMs: order.leaseMs ?? 1_500,
-  provide: [bind(ClockPort, { ...systemClock, now: () => systemClock.now() + clockShiftMs })],
+  // An owner that trusts its clock stops by itself when it was away.
+  provide: faults.includes('fences-ignored')
+    ? [bind(ClockPort, { ...systemClock, monotonic: () => 0 })]
+    : [],
 });
 const caller = app.local('clerk');
+process.on('SIGTERM', () => {
+  app.close().then(() => {
+    say({ ended: 'drained' });
+    process.exit();
+  });
+});
+await carryOut(task);
+await app.close();
 
-switch (task.kind) {
-  case 'decide':
-    await answered(async () => {
-      const { items } = await app.runs.waits({ runId: task.runId, status: 'pending' }, caller);
-      await reach('deciding');
-      await app.runs.resolve(items[0]?.id ?? ('none' as never), task.answer, caller);
-    });
-    break;
-  case 'signal':
-    await answered(async () => {
-      await reach('deciding');
-      const { signal: kind, text } = task;
-      await app.runs.signal(task.runId, { kind, payload: { text } }, caller);
-    });
-    break;
-  default: {
-    const input = { message: 'Write 12 euros, then 7 euros.' };
-    const start = () => app.runs.start(order.agent, input, { ...caller, requestKey: order.agent });
-    const { runId } = await start();
-    say({ started: runId });
-    await Promise.all([
-      worker(app, runId, { caller, untilRest: task.kind === 'work' }),
-      ...(task.kind === 'work'
-        ? []
-        : [
-            answerQuestions(app, runId, { caller, order, reach }),
-            readOn(app, runId, { caller, order }),
-          ]),
-    ]);
-    say({ ended: (await app.runs.get(runId, caller)).status });
+async function carryOut(given: Task): Promise<void> {
+  switch (given.kind) {
+    case 'decide':
+      return answered(async () => {
+        const { items } = await app.runs.waits({ runId: given.runId, status: 'pending' }, caller);
+        const wait = items[given.index];
+        if (wait === undefined) throw new Error('There is no question.');
+        await reach('deciding');
+        await app.runs.resolve(wait.id, given.answer, caller);
+      });
+    case 'signal':
+      return answered(async () => {
+        await reach('deciding');
+        const { signal: kind, text } = given;
+        await app.runs.signal(given.runId, { kind, payload: { text } }, caller);
+      });
+    case 'read':
+      return readOn(app, given.runId, { caller, order });
+    case 'work':
+      return work(await started(), true);
+    case 'see-through': {
+      const runId = await started();
+      await Promise.all([
+        work(runId, false),
+        patiently(() => answerQuestions(app, runId, { caller, order, reach })),
+        patiently(() => readOn(app, runId, { caller, order })),
+      ]);
+      const { status } = await patiently(() => app.runs.get(runId, caller));
+      return say({ ended: status });
+    }
   }
 }
-await app.close();
+
+/** Starts the run of the case, or finds it: the key is the case's. */
+async function started(): Promise<RunId> {
+  const input = { message: 'Write 12 euros, then 7 euros.' };
+  const { runId } = await app.runs.start(order.agent, input, {
+    ...caller,
+    requestKey: order.agent,
+  });
+  say({ started: runId });
+  return runId;
+}
 
 /** Does the one thing that this process is for, and says what came of it. */
 async function answered(act: () => Promise<void>): Promise<void> {
@@ -78,14 +97,10 @@ async function answered(act: () => Promise<void>): Promise<void> {
 }
 
 /** Drives what can be driven, until the run is over (or, if that is all, until it rests). */
-async function worker(
-  app: App,
-  runId: RunId,
-  { caller, untilRest }: { readonly caller: Caller; readonly untilRest: boolean },
-): Promise<void> {
+async function work(runId: RunId, untilRest: boolean): Promise<void> {
   for (;;) {
-    await app.recover(caller);
-    const { status } = await app.runs.get(runId, caller);
+    await patiently(() => app.recover(caller));
+    const { status } = await patiently(() => app.runs.get(runId, caller));
     if (isTerminal(status) || (untilRest && status === 'interrupted')) return;
     await pause(30);
   }

@@ -1,24 +1,26 @@
-import type { RunId, SignalKind, WaitResolution } from '@hexagent/agent-core';
+import type { JsonObject, RunId, SignalKind, WaitResolution } from '@hexagent/agent-core';
 
 /** What can be known of a tool's effect when nobody answered: one column of the matrix each. */
 export const TOOL_KINDS = ['idempotent', 'reconcilable', 'non-idempotent', 'read-only'] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
 
 /**
- * What happens to a process when it comes to a point for the nth time (default: the first): it is killed; it is
- * frozen, until somebody thaws it; or it waits there until it is told to go on.
+ * What happens to a process when it comes to a point, the first time: it is killed; it is frozen, until somebody
+ * thaws it; or it waits there until it is told to go on.
  */
 export type Stop = {
   readonly at: string;
-  readonly nth?: number;
+  /** Only in this step of the run, from 1. */
+  readonly step?: number;
   readonly how: 'kill' | 'freeze' | 'hold';
 };
 
 /** Rules that a process breaks on purpose, and faults of its surroundings. */
 export const FAULTS = [
-  /** Every commit's first answer is lost; every other one was not even applied. */
+  /** Every commit is sent twice: the first answer is lost, or (`commits-lost`) the commit was. */
   'answers-lost',
-  /** The store does not say that there is a newer owner. */
+  'commits-lost',
+  /** The store does not say that there is a newer owner, and the owner's clock does not say that it was away. */
   'fences-ignored',
   /** The receiver applies whatever it gets, whatever the tool says of itself. */
   'key-ignored',
@@ -28,6 +30,11 @@ export const FAULTS = [
   'use-forgotten',
   /** The store alters what it keeps as evidence. */
   'evidence-altered',
+  /** The disk is full from the second effect on, for two seconds. SQLite only. */
+  'disk-full',
+  /** The wall clock is an hour behind: from the first effect on, or (`was-set-back`) from the start of the process. */
+  'clock-set-back',
+  'clock-was-set-back',
   /** The reader asks for everything again, whatever it has seen. */
   'cursor-forgotten',
   /** The run ends twice in its log. */
@@ -49,24 +56,47 @@ export type Order = {
   /** The tool's calls are approved by a person. Default true. */
   readonly asks?: boolean;
   /** What the model and the agent do beside the two calls. */
-  readonly script?: 'plain' | 'slow-stream' | 're-ask' | 'cleanups' | 'late-effect';
+  readonly script?: Script;
   readonly stops?: readonly Stop[];
   readonly faults?: readonly Fault[];
+  /** Default 1,500. */
   readonly leaseMs?: number;
-  /** How far this process's wall clock is from the true time, from the moment it has started the run. */
-  readonly clockShiftMs?: number;
-  /** How long a question stays open. */
-  readonly approvalTtlMs?: number;
+  /** How long an approval may take. */
+  readonly expiresInMs?: number;
 };
+
+/** What is other than two calls, one a step, and an answer. */
+export type Script =
+  | 'plain'
+  /** Deltas come slowly, and are stored while they come. */
+  | 'slow-stream'
+  /** The answer has a form, and the first one does not fit it. */
+  | 're-ask'
+  /** Both calls are of one answer. */
+  | 'batch'
+  /** A call takes longer than it may, when its effect is done. */
+  | 'late-effect'
+  /** Both calls are of one answer, run side by side, and do not end when their effects are done: only a cancellation ends them. */
+  | 'cleanups'
+  /** A result is so large that it needs room on the disk. */
+  | 'large-result';
 
 /** What a process is for. */
 export type Task =
   /** Starts the run, works, answers questions as a person would, reads; until the run is over. */
   | { readonly kind: 'see-through' }
-  /** The same without answering questions; ends when the run rests. */
+  /** The same without answering questions and reading; ends when the run rests. */
   | { readonly kind: 'work' }
+  /** Reads, from a process that has no agents, until the run is over. */
+  | { readonly kind: 'read'; readonly runId: RunId }
   /** Answers the open question of the run, as an outsider that has no agents. */
-  | { readonly kind: 'decide'; readonly runId: RunId; readonly answer: WaitResolution }
+  | {
+      readonly kind: 'decide';
+      readonly runId: RunId;
+      readonly answer: WaitResolution;
+      /** Which of the open questions. */
+      readonly index: number;
+    }
   | {
       readonly kind: 'signal';
       readonly runId: RunId;
@@ -82,7 +112,14 @@ export type Said =
   | { readonly answered: string }
   | { readonly asked: string; readonly about: string }
   | { readonly superseded: string }
+  /** The store did not do something: it is tried again. */
+  | { readonly refused: string }
   | { readonly ended: string };
+
+/** What the tool answers. */
+export function resultOf(entry: string, script: Script = 'plain'): JsonObject {
+  return { written: entry, ...(script === 'large-result' ? { receipt: '#'.repeat(40_000) } : {}) };
+}
 
 /** Two steps, so that there is one before and one after whatever happens in between. */
 export const ENTRIES: readonly string[] = ['12 euros', '7 euros'];

@@ -7,9 +7,11 @@ import {
   type RunId,
   type Wait,
 } from '@hexagent/agent-core';
-import { ENTRIES, type Order } from './order.ts';
+import { ENTRIES, type Order, resultOf } from './order.ts';
 import { type Reach, say } from './points.ts';
 import { effectsIn } from './receiver.ts';
+
+const LATE: readonly string[] = ['WAIT_ALREADY_RESOLVED', 'WAIT_EXPIRED'];
 
 type Resolution = Parameters<App['runs']['resolve']>[1];
 
@@ -42,8 +44,9 @@ async function answer(
   try {
     await app.runs.resolve(wait.id, truthAbout(wait, order), caller);
   } catch (error) {
-    // Somebody was faster.
-    if (!AgentError.is(error) || error.code !== 'WAIT_ALREADY_RESOLVED') throw error;
+    // Somebody was faster, or time was.
+    const isLate = AgentError.is(error) && LATE.includes(error.code);
+    if (!isLate) throw error;
   }
 }
 
@@ -54,5 +57,5 @@ function truthAbout({ kind, callId, prompt, allowed }: Wait, order: Order): Reso
   const happened = effectsIn(order.folder, order).some((effect) => effect.callId === callId);
   if (!happened) return { decision: 'did-not-happen' };
   const entry = ENTRIES.find((each) => JSON.stringify(prompt['arguments']).includes(each)) ?? '';
-  return { decision: 'happened', result: { written: entry } };
+  return { decision: 'happened', result: resultOf(entry, order.script) };
 }

@@ -2,9 +2,9 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolKind } from './order.ts';
 
-/** What arrived at the other side: an effect, a read, or the question what became of an effect. */
+/** What arrived at the other side: an effect, a read, the question what became of an effect, or a cleanup after it. */
 export type Request = {
-  readonly what: 'effect' | 'read' | 'probe';
+  readonly what: 'effect' | 'read' | 'probe' | 'cleanup';
   readonly key: string;
   readonly callId: string;
   readonly entry: string;

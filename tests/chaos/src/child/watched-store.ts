@@ -1,12 +1,12 @@
 import {
   bind,
-  type Commit,
   Durability,
   type DurableStore,
   definePlugin,
   type Plugin,
 } from '@hexagent/agent-core';
 import { openKyselyStore } from '@hexagent/agent-kysely';
+import { kindsOf, stepOf } from './commit-kinds.ts';
 import { faulty } from './faulty-store.ts';
 import type { Order } from './order.ts';
 import { type Reach, say } from './points.ts';
@@ -37,10 +37,13 @@ export function watchedStore(order: Order, reach: Reach): Plugin {
 }
 
 function watched(store: DurableStore, reach: Reach): DurableStore {
-  const around = async <T>(name: string, write: () => Promise<T>): Promise<T> => {
-    await reach(`before ${name}`);
+  const around = async <T>(
+    { name, step }: { readonly name: string; readonly step?: number },
+    write: () => Promise<T>,
+  ): Promise<T> => {
+    await reach(`before ${name}`, step);
     const result = await write();
-    await reach(`after ${name}`);
+    await reach(`after ${name}`, step);
     return result;
   };
   const { ownership, inbox } = store;
@@ -50,13 +53,15 @@ function watched(store: DurableStore, reach: Reach): DurableStore {
       ...inbox,
       pending: (runId, stop) => inbox.pending(runId, stop),
       append: (runId, signal, stop) =>
-        around(`append ${signal.kind}`, () => inbox.append(runId, signal, stop)),
+        around({ name: `append ${signal.kind}` }, () => inbox.append(runId, signal, stop)),
       resolve: (waitId, answer, stop) =>
-        around('resolve', () => inbox.resolve(waitId, answer, stop)),
+        around({ name: 'resolve', step: stepOfWait(waitId) }, () =>
+          inbox.resolve(waitId, answer, stop),
+        ),
     },
     ownership: {
       create: (run, first, options) =>
-        around('create', () => ownership.create(run, first, options)),
+        around({ name: 'create' }, () => ownership.create(run, first, options)),
       claim: async (target, options) => {
         const lease = await ownership.claim(target, options);
         if (lease !== undefined) await reach('after claim');
@@ -68,37 +73,19 @@ function watched(store: DurableStore, reach: Reach): DurableStore {
       },
       commit: async (lease, commit, stop) => {
         const kinds = kindsOf(commit);
-        for (const kind of kinds) await reach(`before commit ${kind}`);
+        const step = stepOf(commit);
+        for (const kind of kinds) await reach(`before commit ${kind}`, step);
         const result = await ownership.commit(lease, commit, stop);
         if (result.kind === 'superseded') say({ superseded: commit.commitId });
         const end = result.kind === 'committed' ? '' : `: ${result.kind}`;
-        for (const kind of kinds) await reach(`after commit ${kind}${end}`);
+        for (const kind of kinds) await reach(`after commit ${kind}${end}`, step);
         return result;
       },
     },
   };
 }
 
-/** What a commit makes true; a point is named by it, and not by the number of the commit. */
-export function kindsOf(commit: Commit): readonly string[] {
-  const { runs, calls = [], moves = [], opens = [], messages = [], consume = [] } = commit;
-  const hasMessage = (test: (message: { role: string; origin: string }) => boolean): boolean =>
-    messages.some(({ message }) => 'plain' in message && test(message.plain));
-  const status = runs[0]?.status;
-  const kinds: Readonly<Record<string, boolean>> = {
-    answer: hasMessage(({ role }) => role === 'assistant'),
-    result: hasMessage(({ role }) => role === 'tool'),
-    're-ask': hasMessage(({ origin }) => origin === 'framework'),
-    question: opens.length > 0,
-    use: moves.some(({ to }) => to === 'used'),
-    start: calls.some(({ stage }) => stage === 'started'),
-    repeat: calls.some(({ stage, attempt }) => stage === 'started' && attempt > 1),
-    doubt: calls.some(({ stage }) => stage === 'unknown'),
-    message: consume.length > 0,
-    pause: commit.release !== undefined,
-    cancelling: status === 'cancelling',
-    end: commit.closeInbox !== undefined,
-  };
-  const true_ = Object.keys(kinds).filter((kind) => kinds[kind]);
-  return true_.length > 0 ? true_ : ['flush'];
+/** `{runId}.{step}.{index}.w{n}` */
+function stepOfWait(waitId: string): number {
+  return Number(waitId.split('.')[1]);
 }

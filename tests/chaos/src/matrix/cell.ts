@@ -13,6 +13,10 @@ export type Cell = {
   readonly url: string;
   readonly folder: string;
   readonly agent: string;
+  /** From here on its database is another one. */
+  moveTo(url: string): void;
+  /** What has to be put in order when the case is over. */
+  onClose(close: () => Promise<void>): void;
   /** Starts a process; the order says what is different from a plain one. */
   start(order?: Partial<Order>): Child;
   /** Starts a process that is to be killed at a point, and waits until it is dead. */
@@ -42,8 +46,9 @@ export function openCell(options: CellOptions): {
 } {
   const { program, store, tool, postgresUrl, folder, agent, common } = options;
   mkdirSync(folder, { recursive: true });
-  const url = store === 'SQLite' ? `file:${join(folder, 'runs.db')}` : postgresUrl;
+  let url = store === 'SQLite' ? `file:${join(folder, 'runs.db')}` : postgresUrl;
   const children: Child[] = [];
+  const closing: (() => Promise<void>)[] = [];
   const start: Cell['start'] = (order = {}) => {
     const child = startChild(program, {
       url,
@@ -60,9 +65,15 @@ export function openCell(options: CellOptions): {
   const cell: Cell = {
     store,
     tool,
-    url,
+    get url() {
+      return url;
+    },
     folder,
     agent,
+    moveTo: (other) => {
+      url = other;
+    },
+    onClose: (close) => void closing.push(close),
     start,
     killedAt: async (at, order = {}) => {
       const stop: Stop = typeof at === 'string' ? { at, how: 'kill' } : at;
@@ -77,8 +88,9 @@ export function openCell(options: CellOptions): {
   };
   return {
     cell,
-    close: () => {
+    close: async () => {
       for (const child of children) child.kill();
+      for (const close of closing) await close();
     },
   };
 }

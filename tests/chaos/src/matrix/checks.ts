@@ -1,4 +1,10 @@
-import { EVENT_CLASSES, isTerminal, type RunId, verifyEvidence } from '@hexagent/agent-core';
+import {
+  EVENT_CLASSES,
+  isJsonObject,
+  isTerminal,
+  type RunId,
+  verifyEvidence,
+} from '@hexagent/agent-core';
 import { ENTRIES, type ToolKind } from '../child/order.ts';
 import { readersIn, type Seen, seenBy } from '../child/reader.ts';
 import { effectsIn, requestsIn } from '../child/receiver.ts';
@@ -19,6 +25,10 @@ export type Expected = {
   readonly adds?: string;
   /** Calls that a person refused: the answer is another one then. Default 0. */
   readonly denied?: number;
+  /** What came of each cleanup. Default: there was none. */
+  readonly cleanups?: readonly ('succeeded' | 'skipped')[];
+  /** Questions that nobody answered in time. Default 0. */
+  readonly expired?: number;
 };
 
 /** What an undisturbed run comes to. */
@@ -47,6 +57,7 @@ export async function faultsOf(
     ...callFaults(record, cell.tool),
     ...waitFaults(record, expected),
     ...evidenceFaults(record),
+    ...cleanupFaults(record, cell.folder, expected),
     ...readersIn(cell.folder).flatMap((reader) =>
       readerFaults(record, seenBy(reader, cell.folder)).map((fault) => `${reader}: ${fault}`),
     ),
@@ -135,9 +146,12 @@ function callFaults({ tree, events }: RunRecord, tool: ToolKind): readonly strin
 /** Every question is asked once, and every answer is used; what was asked when the run was cancelled is void. */
 function waitFaults({ tree }: RunRecord, expected: Expected): readonly string[] {
   const { doubts = 0, questions = 0, status = 'completed' } = expected;
+  const settled = ['used', 'expired', ...(status === 'completed' ? [] : ['void'])];
   const faults = tree.waits
-    .filter((wait) => wait.status !== 'used' && (status === 'completed' || wait.status !== 'void'))
+    .filter((wait) => !settled.includes(wait.status))
     .map(({ id, kind, status: is }) => `the ${kind} ${id} is ${is} at the end`);
+  const late = tree.waits.filter((wait) => wait.status === 'expired').length;
+  if (late !== (expected.expired ?? 0)) faults.push(`${late} questions have expired`);
   const asked = tree.waits.filter(({ kind }) => kind === 'approval');
   const ofCalls = new Set(asked.map(({ callId }) => callId));
   if (asked.length > ofCalls.size)
@@ -156,11 +170,34 @@ function evidenceFaults({ evidence, tree }: RunRecord): readonly string[] {
   const faults = fault === undefined ? [] : [`the evidence fails: ${JSON.stringify(fault)}`];
   if (evidence.length === 0) faults.push('there is no evidence');
   if (evidence.some(({ seq }, index) => seq !== index + 1)) faults.push('evidence is missing');
-  const decided = evidence.filter(({ kind }) => kind === 'approval').length;
-  const used = tree.waits.filter(({ status, resolvedBy }) => status === 'used' && resolvedBy);
-  if (decided !== used.length)
-    faults.push(`${used.length} answers were used, and evidence has ${decided}`);
+  for (const { id, decision, status } of tree.waits) {
+    if (status !== 'used') continue;
+    const rows = evidence.filter(
+      ({ kind, payload }) =>
+        kind === 'approval' && payload?.['waitId'] === id && payload['decision'] === decision,
+    );
+    if (rows.length !== 1)
+      faults.push(`the evidence names the decision about ${id} ${rows.length} times`);
+  }
   return faults;
+}
+
+/** A cleanup that succeeded has been at the other side once, and the evidence says what came of each. */
+function cleanupFaults(
+  { evidence }: RunRecord,
+  folder: string,
+  { cleanups = [] }: Expected,
+): readonly string[] {
+  const done = requestsIn(folder).filter(({ what }) => what === 'cleanup').length;
+  const should = cleanups.filter((each) => each === 'succeeded').length;
+  const faults = done === should ? [] : [`there were ${done} cleanups, and not ${should}`];
+  const outcomes = evidence.flatMap(({ kind, payload }) =>
+    kind === 'cancellation' ? [payload?.['outcomes']] : [],
+  );
+  const is = outcomes.flat().map((each) => (isJsonObject(each) ? each['status'] : each));
+  return is.join() === cleanups.join()
+    ? faults
+    : [...faults, `evidence says of the cleanups: ${is}, and not ${cleanups}`];
 }
 
 /** Every event that is not rewound is seen exactly once, and nothing that is not in the log. */

@@ -1,7 +1,7 @@
-import { openKyselyStore } from '@hexagent/agent-kysely';
 import type { TestPostgres } from '@hexagent/test-postgres';
 import { TOOL_KINDS, type ToolKind } from '../child/order.ts';
 import { STORES, type StoreKind } from './cell.ts';
+import { migrate } from './migrate.ts';
 import { type Outcome, playCell, type Stage } from './play.ts';
 import type { Row } from './row.ts';
 
@@ -19,9 +19,7 @@ export async function openStage(
   undisturbed: Stage['undisturbed'] = new Map(),
 ): Promise<Stage> {
   const { url } = await postgres.database('chaos');
-  const { migrator, close } = await openKyselyStore(url, { migrate: 'never' });
-  await migrator.migrate({ signal: new AbortController().signal });
-  await close();
+  await migrate(url);
   return { program, postgresUrl: url, undisturbed };
 }
 

@@ -28,7 +28,7 @@ export type Row = {
 
 /** A process is killed at one point, and the next one finishes. */
 export function killedAt(
-  stop: Pick<Stop, 'at' | 'nth'>,
+  stop: Pick<Stop, 'at' | 'step'>,
   {
     doubtful = false,
     common,
@@ -39,7 +39,7 @@ export function killedAt(
   } = {},
 ): Case {
   return {
-    name: stop.nth === undefined ? stop.at : `${stop.at} (${stop.nth})`,
+    name: stop.step === undefined ? stop.at : `${stop.at}, in step ${stop.step}`,
     ...(common === undefined ? {} : { common }),
     play: async (cell) => {
       await cell.killedAt({ ...stop, how: 'kill' });

@@ -1,5 +1,6 @@
-import { doubtsOf, killedAt, type Row } from '../matrix/row.ts';
-import { decidedAtOnce, resolvedByAnOutsider } from './decisions.ts';
+import { type Case, doubtsOf, killedAt, type Row } from '../matrix/row.ts';
+import { beforeCleanups, betweenCleanups, poisonedCancellation } from './cancellations.ts';
+import { decidedAtExpiry, decidedAtOnce, resolvedByAnOutsider } from './decisions.ts';
 import { messageBeforeTheEnd, messageBeforeTheRelease } from './messages.ts';
 import { wokenUp } from './woken-up.ts';
 
@@ -17,75 +18,83 @@ export const CRASH_TABLE: readonly Row[] = [
     id: 'streaming',
     name: 'in the model stream (with or without flushed deltas)',
     cases: [
-      killedAt({ at: 'in the model stream', nth: 2 }),
-      killedAt({ at: 'after commit flush', nth: 2 }, { common: { script: 'slow-stream' } }),
+      killedAt({ at: 'in the model stream', step: 2 }),
+      killedAt({ at: 'after commit flush', step: 1 }, { common: { script: 'slow-stream' } }),
     ],
   },
   {
     id: 'answered',
     name: 'model answered, before its commit',
     cases: [
-      killedAt({ at: 'model answered', nth: 2 }),
-      killedAt({ at: 'before commit answer', nth: 2 }),
+      killedAt({ at: 'model answered', step: 2 }),
+      killedAt({ at: 'before commit answer', step: 2 }),
     ],
   },
   {
     id: 'authorised',
     name: 'after that commit, before dispatch',
     cases: [
-      killedAt({ at: 'after commit answer', nth: 2 }, { doubtful: true, common: { asks: false } }),
+      killedAt({ at: 'after commit answer', step: 2 }, { doubtful: true, common: { asks: false } }),
     ],
   },
   {
     id: 'effect',
     name: 'effect done, before its commit',
     cases: [
-      killedAt({ at: 'after the effect', nth: 2 }, { doubtful: true }),
-      killedAt({ at: 'before commit result', nth: 2 }, { doubtful: true, common: { asks: false } }),
+      killedAt({ at: 'after the effect', step: 2 }, { doubtful: true }),
+      killedAt(
+        { at: 'before commit result', step: 2 },
+        { doubtful: true, common: { asks: false } },
+      ),
     ],
   },
   {
     id: 'result',
     name: 'result committed, not shown',
-    cases: [killedAt({ at: 'after commit result', nth: 2 })],
+    cases: [killedAt({ at: 'after commit result', step: 2 })],
   },
   {
     id: 'waits',
     name: 'waits committed, not shown',
-    cases: [killedAt({ at: 'after commit question', nth: 2 })],
+    cases: [killedAt({ at: 'after commit question', step: 2 })],
   },
   {
     id: 'resolved',
     name: 'resolved, before consumption',
-    cases: [killedAt({ at: 'after resolve', nth: 2 }), resolvedByAnOutsider],
+    cases: [killedAt({ at: 'after resolve', step: 2 }), resolvedByAnOutsider],
   },
   {
     id: 'used',
     name: '`used` + `started` committed, before the effect',
     cases: [
-      killedAt({ at: 'after commit use', nth: 2 }, { doubtful: true }),
-      killedAt({ at: 'before the effect', nth: 2 }, { doubtful: true }),
+      killedAt({ at: 'after commit use', step: 2 }, { doubtful: true }),
+      killedAt({ at: 'before the effect', step: 2 }, { doubtful: true }),
     ],
   },
   {
     id: 'decisions',
     name: 'approve ∥ expire ∥ reject ∥ cancel',
-    cases: [decidedAtOnce],
+    cases: [decidedAtOnce, decidedAtExpiry],
   },
   {
     id: 'answer-lost',
     name: 'commit sent, answer lost',
     cases: [
-      {
-        name: 'every commit is sent twice',
-        common: { faults: ['answers-lost'] },
-        play: async (cell) => (await cell.finished()).runId,
-      },
-      ...[5, 6].map((nth) =>
-        killedAt(
-          { at: 'before a commit is sent again', nth },
-          { doubtful: true, common: { faults: ['answers-lost'] } },
-        ),
+      ...(['answers-lost', 'commits-lost'] as const).map(
+        (fault): Case => ({
+          name: `every commit is sent twice (${fault})`,
+          common: { faults: [fault] },
+          play: async (cell) => (await cell.finished()).runId,
+        }),
+      ),
+      // The first one is stored, and the effect that it announces did not happen; the second one is not, and it did.
+      killedAt(
+        { at: 'before use is sent again', step: 2 },
+        { doubtful: true, common: { faults: ['answers-lost'] } },
+      ),
+      killedAt(
+        { at: 'before result is sent again', step: 2 },
+        { doubtful: true, common: { faults: ['commits-lost'] } },
       ),
     ],
   },
@@ -111,13 +120,18 @@ export const CRASH_TABLE: readonly Row[] = [
     ],
   },
   {
+    id: 'cleanups',
+    name: 'in cancelling, between two cleanups',
+    cases: [beforeCleanups, betweenCleanups],
+  },
+  {
     id: 'repeated',
     name: 'new owner committed the repeat, crashed',
     cases: [
       {
         name: 'killed before the effect, and before its repeat',
         play: async (cell) => {
-          await cell.killedAt({ at: 'before the effect', nth: 2, how: 'kill' });
+          await cell.killedAt({ at: 'before the effect', step: 2, how: 'kill' });
           // A read is repeated without a commit.
           await cell.killedAt(
             cell.tool === 'read-only' ? 'before the effect' : 'after commit repeat',
@@ -135,7 +149,7 @@ export const CRASH_TABLE: readonly Row[] = [
       {
         name: 'killed, and the next one killed with its claim',
         play: async (cell) => {
-          await cell.killedAt({ at: 'model asked', nth: 2, how: 'kill' });
+          await cell.killedAt({ at: 'model asked', step: 2, how: 'kill' });
           await cell.killedAt('after claim');
           return (await cell.finished()).runId;
         },
@@ -143,9 +157,14 @@ export const CRASH_TABLE: readonly Row[] = [
     ],
   },
   {
+    id: 'poisoned',
+    name: 'in cancelling above the poison limit',
+    cases: [poisonedCancellation],
+  },
+  {
     id: 'released',
     name: 'release committed, answer not seen',
-    cases: [killedAt({ at: 'after commit pause', nth: 2 }), messageBeforeTheRelease],
+    cases: [killedAt({ at: 'after commit pause', step: 2 }), messageBeforeTheRelease],
   },
   {
     id: 'ended',

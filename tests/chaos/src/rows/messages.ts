@@ -12,8 +12,8 @@ export const messageBeforeTheRelease: Case = {
   play: async (cell) => {
     const owner = cell.start({
       stops: [
-        { at: 'before commit pause', nth: 2, how: 'hold' },
-        { at: 'after commit pause', nth: 2, how: 'kill' },
+        { at: 'before commit pause', step: 2, how: 'hold' },
+        { at: 'after commit pause', step: 2, how: 'kill' },
       ],
     });
     await owner.reaches('before commit pause');

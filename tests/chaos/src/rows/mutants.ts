@@ -27,42 +27,42 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'key-ignored',
     store: 'SQLite',
     tool: 'idempotent',
-    case: killedAt({ at: 'after the effect', nth: 2 }),
+    case: killedAt({ at: 'after the effect', step: 2 }),
     noticed: /written was 12 euros,7 euros,7 euros/,
   },
   {
     fault: 'probe-lies',
     store: 'PostgreSQL',
     tool: 'reconcilable',
-    case: killedAt({ at: 'after the effect', nth: 2 }),
+    case: killedAt({ at: 'after the effect', step: 2 }),
     noticed: /written was 12 euros,7 euros,7 euros/,
   },
   {
     fault: 'use-forgotten',
     store: 'SQLite',
     tool: 'idempotent',
-    case: killedAt({ at: 'after commit use', nth: 2 }),
+    case: killedAt({ at: 'after commit use', step: 2 }),
     noticed: /the approval \S+ is (resolved|void) at the end/,
   },
   {
     fault: 'evidence-altered',
     store: 'SQLite',
     tool: 'read-only',
-    case: killedAt({ at: 'after commit result', nth: 2 }),
+    case: killedAt({ at: 'after commit result', step: 2 }),
     noticed: /the evidence fails/,
   },
   {
     fault: 'cursor-forgotten',
     store: 'SQLite',
     tool: 'read-only',
-    case: killedAt({ at: 'after commit result', nth: 2 }),
+    case: killedAt({ at: 'after commit result', step: 2 }),
     noticed: /it has seen a number twice/,
   },
   {
     fault: 'ended-twice',
     store: 'SQLite',
     tool: 'read-only',
-    case: killedAt({ at: 'after commit result', nth: 2 }),
+    case: killedAt({ at: 'after commit result', step: 2 }),
     noticed: /the log has 2 ends/,
   },
 ];
@@ -72,7 +72,7 @@ async function goesOnSuperseded(cell: Cell): Promise<RunId> {
   const old = cell.start({
     stops: [
       { at: 'before commit result', how: 'freeze' },
-      { at: 'after the effect', nth: 2, how: 'hold' },
+      { at: 'after the effect', step: 2, how: 'hold' },
     ],
   });
   await old.reaches('before commit result');
@@ -83,9 +83,8 @@ async function goesOnSuperseded(cell: Cell): Promise<RunId> {
   await next.reaches('before commit answer');
   old.thaw();
   await old.reaches('after the effect');
+  old.kill();
   next.goOn();
   await next.ended();
-  old.goOn();
-  await old.ended();
   return next.runId;
 }

@@ -19,7 +19,7 @@ function wokenAt(at: string): Case {
   return {
     name: `frozen ${at}`,
     play: async (cell) => {
-      const old = cell.start({ stops: [{ at, nth: 2, how: 'freeze' }] });
+      const old = cell.start({ stops: [{ at, step: 2, how: 'freeze' }] });
       await old.reaches(at);
       const { runId } = await cell.finished({ reader: 'second' });
       old.thaw();
