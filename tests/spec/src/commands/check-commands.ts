@@ -4,7 +4,7 @@ import type { ClockedStore } from './clocked-stores.ts';
 import { COMMANDS } from './commands.ts';
 import { finish } from './end.ts';
 import { Expected } from './expected.ts';
-import { openSite } from './site.ts';
+import { openSite, type Site } from './site.ts';
 
 /** Commands of one history, at most. */
 const LONGEST = 24;
@@ -12,9 +12,27 @@ const LONGEST = 24;
 /** What one check found: the histories it went through, and the shortest in which product and model disagree. */
 export type CommandsChecked = {
   readonly histories: number;
-  readonly commands: number;
+  readonly done: Done;
   readonly fault?: string;
 };
+
+/** What the histories were made of, so that nobody thinks of them as harder than they were. */
+export type Done = {
+  commands: number;
+  /** Starts that were accepted. */
+  runs: number;
+  deaths: number;
+  stalls: number;
+  deeds: number;
+  /** People who were asked whether an effect happened. */
+  doubts: number;
+  cancelled: number;
+};
+
+export const doneText = (done: Done): string =>
+  Object.entries(done)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(', ');
 
 /**
  * Random histories of what people, machines and time do, told to the model and to the product over a store. A
@@ -30,7 +48,15 @@ export async function checkCommands(
   },
 ): Promise<CommandsChecked> {
   const { runs, seed = 1, path, mutate } = options;
-  let commands = 0;
+  const done: Done = {
+    commands: 0,
+    runs: 0,
+    deaths: 0,
+    stalls: 0,
+    deeds: 0,
+    doubts: 0,
+    cancelled: 0,
+  };
   const agrees = fc.asyncProperty(
     fc.commands([...COMMANDS], { maxCommands: LONGEST, size: 'max' }),
     async (history) => {
@@ -39,7 +65,7 @@ export async function checkCommands(
         const model = new Expected();
         await fc.asyncModelRun(() => ({ model, real: site }), history);
         await finish(model, site);
-        commands += [...history].length;
+        count(done, { commands: [...history].length, model, site });
       } finally {
         await site.close();
       }
@@ -52,11 +78,28 @@ export async function checkCommands(
   });
   return {
     histories: result.numRuns,
-    commands,
+    done,
     ...(result.failed
       ? {
           fault: `seed ${result.seed}, path ${result.counterexamplePath}, after ${result.numShrinks} shorter ones:\n  ${String(result.counterexample).split(',').join(',\n  ')}\n${(result.errorInstance as Error | null)?.stack}`,
         }
       : {}),
   };
+}
+
+function count(
+  done: Done,
+  {
+    commands,
+    model,
+    site,
+  }: { readonly commands: number; readonly model: Expected; readonly site: Site },
+): void {
+  done.commands += commands;
+  done.runs += model.runs.length;
+  done.deaths += site.left.dies;
+  done.stalls += site.left.stalls;
+  done.deeds += site.world.deeds.length;
+  done.doubts += model.doubts.size;
+  done.cancelled += model.runs.filter(({ cancelled }) => cancelled).length;
 }

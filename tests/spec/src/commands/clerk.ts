@@ -36,11 +36,11 @@ export function clerk(name: string, here: { readonly machine: Machine; readonly 
   const act = (tool: ToolName, once: boolean) => {
     return async (given: unknown, { call }: ToolContext): Promise<string> => {
       const id = idOf(given);
-      await machine.reach();
+      await machine.reach('effect');
       const deed = { callId: call.callId, tool, key: call.idempotencyKey, id };
       if (once) world.takeOnce(deed);
       else world.take(deed);
-      await machine.reach();
+      await machine.reach('effect');
       return `${tool} ${id}`;
     };
   };
@@ -61,7 +61,7 @@ export function clerk(name: string, here: { readonly machine: Machine; readonly 
       input,
       effects: effects.readOnly(),
       execute: async (given) => {
-        await machine.reach();
+        await machine.reach('effect');
         return `look ${idOf(given)}`;
       },
     }) as Tool,

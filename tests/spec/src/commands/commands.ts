@@ -4,21 +4,24 @@ import fc from 'fast-check';
 import { decide, noteDecision, truthOf } from './decide.ts';
 import { type Expected, ExpectedRun, type OpenQuestion } from './expected.ts';
 import { look, must, shown } from './look.ts';
+import type { Leaving } from './machine.ts';
 import { asked, type Plan, plan } from './plan.ts';
-import { LEASE_MS, type Site } from './site.ts';
+import { type At, LEASE_MS, type Site } from './site.ts';
 
 /** One thing that somebody does, told to the model and to the product. */
 export type Command = fc.AsyncCommand<Expected, Site>;
 
-/** Who does it where, and whether that machine dies over it. */
-type At = { readonly slot: number; readonly dieAfter: number | undefined };
-
-const at: fc.Arbitrary<At> = fc.record({
-  slot: fc.nat({ max: 1 }),
-  dieAfter: fc.option(fc.nat({ max: 14 }), { nil: undefined, freq: 2 }),
-});
-const whereOf = ({ slot, dieAfter }: At): string =>
-  `on ${slot}${dieAfter === undefined ? '' : `, which dies after ${dieAfter}`}`;
+const leaves: fc.Arbitrary<At['leaves']> = fc.option(
+  fc.record({
+    after: fc.nat({ max: 14 }),
+    how: fc.constantFrom<Leaving>('dies', 'dies', 'stalls'),
+  }),
+  { nil: undefined, freq: 2 },
+);
+const at: fc.Arbitrary<At> = fc.record({ slot: fc.nat({ max: 1 }), leaves });
+const leavingOf = ({ leaves }: At): string =>
+  leaves === undefined ? '' : `, which ${leaves.how} after ${leaves.after}`;
+const whereOf = (at: At): string => `on ${at.slot}${leavingOf(at)}`;
 const pick = fc.nat({ max: 5 });
 
 function command(
@@ -269,11 +272,15 @@ function cancel(given: { run: number; at: At }): Command {
 }
 
 /** Time passes, and a worker takes up what it can. */
-function timePasses(given: { ms: number; dieAfter: number | undefined }): Command {
-  return command(
-    `${given.ms} ms pass${given.dieAfter === undefined ? '' : `, a worker dies after ${given.dieAfter}`}`,
-    (_expected, site) => site.timePasses(given.ms, given.dieAfter),
+function timePasses(given: { ms: number; leaves: At['leaves'] }): Command {
+  return command(`${given.ms} ms pass; a worker looks${leavingOf(given)}`, (_expected, site) =>
+    site.timePasses(given.ms, given.leaves),
   );
+}
+
+/** Machines that have stalled go on, and learn what has become of their runs. */
+function wake(): Command {
+  return command('who has stalled goes on', (_expected, site) => site.wake());
 }
 
 /** A machine is switched off while nothing happens on it. */
@@ -320,9 +327,10 @@ export const COMMANDS: readonly fc.Arbitrary<Command>[] = [
   fc
     .record({
       ms: fc.constantFrom(1_000, 2 * LEASE_MS, 200_000),
-      dieAfter: fc.option(fc.nat({ max: 14 }), { nil: undefined }),
+      leaves,
     })
     .map(timePasses),
   fc.record({ slot: fc.nat({ max: 1 }) }).map(kill),
+  fc.constant(undefined).map(wake),
   fc.record({ run: pick, at }).map(attach),
 ];

@@ -1,7 +1,7 @@
 import type { WaitResolution } from '@hexagent/agent-core';
 import type { OpenQuestion } from './expected.ts';
 import { must, shown } from './look.ts';
-import type { Answer, Site } from './site.ts';
+import type { Answer, At, Site } from './site.ts';
 
 /** What somebody says to a question that is not about taste: the truth about an effect, else yes. */
 export function truthOf(site: Site, { kind, call, callId }: OpenQuestion): WaitResolution {
@@ -18,11 +18,11 @@ export async function decide(
   site: Site,
   question: OpenQuestion,
   resolution: WaitResolution,
-  options: { readonly slot?: number; readonly dieAfter?: number | undefined } = {},
+  at: At = {},
 ): Promise<void> {
   const answer = await site.ask(
     (app) => app.runs.resolve(question.id, resolution, site.caller(app)),
-    options,
+    at,
   );
   await noteDecision(site, { question, resolution, answer });
 }
@@ -43,8 +43,8 @@ export async function noteDecision(
     must(answer.code === 'WAIT_EXPIRED', what);
     return;
   }
-  if (answer.code === 'WAIT_ALREADY_RESOLVED' && answer.deaths > 0) {
-    // Who was asked before died over it: the answer that stands is this one.
+  if (answer.code === 'WAIT_ALREADY_RESOLVED' && answer.again) {
+    // Who was asked before gave no answer: the answer that stands is this one.
     const stands = (await shown(site, run)).waits.find((wait) => wait.id === id)?.decision;
     must(stands === resolution.decision, `${what}: it was ${stands}`);
   } else must(answer.code === undefined, what);

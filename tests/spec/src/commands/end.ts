@@ -7,11 +7,12 @@ import { LEASE_MS, type Site } from './site.ts';
 /** Leases run out, people answer, workers look: a few times, and every run must have ended. */
 const ROUNDS = 40;
 
-/** From here on nobody dies. Brings every run to its end, then compares what came of it. */
+/** From here on nobody leaves, and who stalled comes back late. Brings every run to its end, then compares what came of it. */
 export async function finish(expected: Expected, site: Site): Promise<void> {
   for (let round = 0; expected.runs.some(({ ended }) => !ended); round += 1) {
     must(round < ROUNDS, 'not every run comes to its end');
     await site.timePasses(2 * LEASE_MS);
+    if (round === 1) await site.wake();
     await look(expected, site);
     for (const run of expected.runs) {
       if (!run.paused || run.cancelled) continue;
@@ -27,6 +28,7 @@ export async function finish(expected: Expected, site: Site): Promise<void> {
     }
     await look(expected, site);
   }
+  await site.wake();
   for (const run of expected.runs) await checkEnd(site, run);
 }
 

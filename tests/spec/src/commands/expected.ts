@@ -101,6 +101,8 @@ export class Expected {
   readonly runs: ExpectedRun[] = [];
   /** As of the last look. */
   questions: readonly OpenQuestion[] = [];
+  /** Questions whether an effect happened, seen so far. */
+  readonly doubts: Set<WaitId> = new Set();
   #names = 0;
 
   name(): string {

@@ -59,6 +59,7 @@ export async function look(expected: Expected, site: Site): Promise<void> {
     compare(run, { status, pending, orphan: site.isOrphan(run.runId) });
   }
   expected.questions = questions;
+  for (const { id, kind } of questions) if (kind === 'recovery') expected.doubts.add(id);
 }
 
 function questionOf(run: ExpectedRun, wait: Wait): OpenQuestion {

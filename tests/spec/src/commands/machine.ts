@@ -8,44 +8,78 @@ const silence = new Promise<never>(() => undefined);
 /** Which machine holds the lease of a root, whether or not it is still alive. */
 export type Owners = Map<string, Machine>;
 
+/** How a machine leaves: for good, or for a while, as one does that is suspended or cut off. */
+export type Leaving = 'dies' | 'stalls';
+
 /**
  * One process over a store that others use, too. It dies without a word: from then on nothing of it reaches the store
- * or the world, and nothing reaches it.
+ * or the world, and nothing reaches it. One that stalls goes on later, where it was, and knows of nothing.
  */
 export class Machine {
   readonly name: string;
-  readonly dead: Promise<void>;
   app: App | undefined;
-  #alive = true;
+  /** Calls of the store that are under way. */
+  underWay = 0;
+  #leaving: Leaving = 'dies';
   #left = Number.POSITIVE_INFINITY;
-  #die: () => void = () => undefined;
+  #state: 'alive' | 'dead' | 'stalled' = 'alive';
+  #gone = signalled();
+  #back = signalled();
 
   constructor(name: string) {
     this.name = name;
-    this.dead = new Promise((resolve) => {
-      this.#die = resolve;
-    });
+  }
+
+  /** From then on nobody gets an answer of it. */
+  get gone(): Promise<void> {
+    return this.#gone.given;
   }
 
   get alive(): boolean {
-    return this.#alive;
+    return this.#state === 'alive';
   }
 
-  /** It dies when it has passed so many points. */
-  dieAfter(points: number): void {
+  get stalled(): boolean {
+    return this.#state === 'stalled';
+  }
+
+  /** It leaves when it has passed so many points. */
+  leaveAfter(points: number, leaving: Leaving = 'dies'): void {
     this.#left = points;
+    this.#leaving = leaving;
   }
 
-  /** A point at which it may die: before and after every write, before and after every effect. */
-  async reach(): Promise<void> {
+  /** A point at which it may leave: before and after every write, before and after every effect. */
+  async reach(at: 'write' | 'effect' = 'write'): Promise<void> {
     this.#left -= 1;
-    if (this.#left < 0) this.kill();
-    if (!this.#alive) await silence;
+    if (this.#left < 0 && this.alive) {
+      if (this.#leaving === 'dies') this.kill();
+      else if (at === 'write') this.stall();
+    }
+    await this.#present();
   }
 
   kill(): void {
-    this.#alive = false;
-    this.#die();
+    this.#state = 'dead';
+    this.#gone.give();
+  }
+
+  stall(): void {
+    this.#state = 'stalled';
+    this.#left = Number.POSITIVE_INFINITY;
+    this.#back = signalled();
+    this.#gone.give();
+  }
+
+  wake(): void {
+    this.#state = 'alive';
+    this.#gone = signalled();
+    this.#back.give();
+  }
+
+  async #present(): Promise<void> {
+    if (this.#state === 'stalled') await this.#back.given;
+    if (this.#state === 'dead') await silence;
   }
 
   /** The store as this machine sees it. */
@@ -108,34 +142,46 @@ export class Machine {
     };
   }
 
-  /** Time goes by for the living only. */
+  /** Time goes by for who is there only; who comes back finds that it has gone by. */
   clock({ now, monotonic, sleep }: FakeClock): Clock {
     return {
       now,
       monotonic,
       sleep: async (ms, stop) => {
-        if (!this.#alive) await silence;
+        await this.#present();
         await sleep(ms, stop);
-        if (!this.#alive) await silence;
+        await this.#present();
       },
     };
   }
 
-  /** A port whose methods answer the living only. */
+  /** A port whose methods answer who is there only. */
   #living<Port extends object>(port: Port): Port {
     return new Proxy(port, {
       get: (target, name) => {
         const method: unknown = Reflect.get(target, name);
         if (typeof method !== 'function') return method;
         return async (...given: unknown[]) => {
-          if (!this.#alive) await silence;
+          const counts = name === 'changed' || name === 'claimable' ? 0 : 1;
+          this.underWay += counts;
           try {
+            await this.#present();
             return await method(...given);
           } finally {
-            if (!this.#alive) await silence;
+            await this.#present();
+            this.underWay -= counts;
           }
         };
       },
     });
   }
+}
+
+/** A promise, and what resolves it. */
+function signalled(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give: () => void = () => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give };
 }

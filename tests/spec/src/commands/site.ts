@@ -13,19 +13,28 @@ import {
 import { type FakeClock, fakeClock, fakeIds, memoryDurability } from '@hexagent/agent-core/testing';
 import { clerk, clerkModel } from './clerk.ts';
 import type { ClockedStore } from './clocked-stores.ts';
-import { Machine, type Owners } from './machine.ts';
+import { type Leaving, Machine, type Owners } from './machine.ts';
 import { World } from './world.ts';
 
 export const LEASE_MS = 5_000;
 /** Real time in which everything that can go on has gone on, in milliseconds. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 5_000;
 
-/** What a door answered, whoever died meanwhile: the same was asked again until somebody answered. */
+/** Where somebody knocks, and whether the machine leaves over it, after so many points. */
+export type At = {
+  readonly slot?: number;
+  readonly leaves?: { readonly after: number; readonly how: Leaving } | undefined;
+};
+
+/** Turns of the event loop in which nothing is under way: then nothing will be. */
+const QUIET_TURNS = 4;
+
+/** What a door answered, whoever left meanwhile: the same was asked again until somebody answered. */
 export type Answer<T> = {
   readonly value?: T;
   readonly code?: ErrorCode;
-  /** Machines that died over it. */
-  readonly deaths: number;
+  /** It was asked before, and nobody answered. */
+  readonly again: boolean;
 };
 
 /** Two machines over one store, and the people in front of them. */
@@ -37,7 +46,10 @@ export class Site {
   readonly #advance: (ms: number) => Promise<void>;
   readonly #scope: Scope;
   readonly #owners: Owners = new Map();
-  readonly #machines: Machine[] = [];
+  readonly #machines: (Machine | undefined)[] = [];
+  readonly #stalled: Machine[] = [];
+  /** How often machines have left. */
+  readonly left = { dies: 0, stalls: 0 };
   readonly #ids;
 
   constructor(
@@ -61,11 +73,13 @@ export class Site {
     return requestKey === undefined ? caller : { ...caller, requestKey };
   }
 
-  /** The application on one of the machines; a new machine in the place of one that is dead. */
+  /** The application on one of the machines; a new machine in the place of one that has left. */
   async app(slot = 0): Promise<{ readonly app: App; readonly machine: Machine }> {
     const running = this.#machines[slot];
     if (running?.alive === true && running.app !== undefined)
       return { app: running.app, machine: running };
+    if (running?.stalled === true) this.#stalled.push(running);
+    if (running !== undefined) this.left[running.stalled ? 'stalls' : 'dies'] += 1;
     const machine = new Machine(`machine ${slot}`);
     this.#machines[slot] = machine;
     const app = await bootstrap({
@@ -79,55 +93,63 @@ export class Site {
   }
 
   /**
-   * Knocks at a door of one machine, which dies after so many points, if it is told to. Who gets no answer asks again,
-   * as clients do. Then everything that can go on goes on.
+   * Knocks at a door of one machine, which leaves over it, if it is told to. Who gets no answer asks again, as clients
+   * do. Then everything that can go on goes on.
    */
-  async ask<T>(
-    door: (app: App) => Promise<T>,
-    { slot = 0, dieAfter }: { readonly slot?: number; readonly dieAfter?: number | undefined } = {},
-  ): Promise<Answer<T>> {
-    const answer = await this.knock(door, { slot, dieAfter });
+  async ask<T>(door: (app: App) => Promise<T>, at: At = {}): Promise<Answer<T>> {
+    const answer = await this.knock(door, at);
     await this.settle();
-    this.#machines[slot]?.dieAfter(Number.POSITIVE_INFINITY);
+    for (const machine of this.#machines) machine?.leaveAfter(Number.POSITIVE_INFINITY);
     return answer;
   }
 
   /** The same, and nobody waits for what it sets going. */
   async knock<T>(
     door: (app: App) => Promise<T>,
-    { slot = 0, dieAfter }: { readonly slot?: number; readonly dieAfter?: number | undefined } = {},
+    { slot = 0, leaves }: At = {},
   ): Promise<Answer<T>> {
-    for (let deaths = 0; ; deaths += 1) {
+    for (let again = false; ; again = true) {
       const { app, machine } = await this.app(slot);
-      if (deaths === 0 && dieAfter !== undefined) machine.dieAfter(dieAfter);
+      if (!again && leaves !== undefined) machine.leaveAfter(leaves.after, leaves.how);
       const answered = door(app).then(
-        (value): Answer<T> => ({ value, deaths }),
-        (error: unknown): Answer<T> => ({ code: codeOf(error), deaths }),
+        (value): Answer<T> => ({ value, again }),
+        (error: unknown): Answer<T> => ({ code: codeOf(error), again }),
       );
-      const answer = await Promise.race([answered, machine.dead]);
+      // Of a machine that comes back later nobody listens any more.
+      answered.catch(() => undefined);
+      const answer = await Promise.race([answered, machine.gone]);
       if (answer !== undefined) return answer;
     }
   }
 
-  /** Until no living machine holds a run. What a dead one holds waits for its lease. */
+  /** Until no machine that is there holds a run or is at the store. What another one holds waits for its lease. */
   async settle(): Promise<void> {
     const until = performance.now() + PATIENCE_MS;
-    while ([...this.#owners.values()].some(({ alive }) => alive)) {
+    const busy = (): boolean =>
+      [...this.#owners.values()].some(({ alive }) => alive) ||
+      [...this.#machines, ...this.#stalled].some((each) => each?.alive && each.underWay > 0);
+    for (let quiet = 0; quiet < QUIET_TURNS; quiet = busy() ? 0 : quiet + 1) {
       if (performance.now() > until) throw new Error('a run does not come to rest');
       await turn();
     }
-    await turn();
   }
 
   /** Time passes, and a worker looks what there is to do. */
-  async timePasses(ms: number, dieAfter?: number): Promise<void> {
+  async timePasses(ms: number, leaves?: At['leaves']): Promise<void> {
     await this.#advance(ms);
     await this.clock.advance(ms);
     await this.settle();
-    await this.ask((app) => app.recover({ signal: new AbortController().signal }), { dieAfter });
+    await this.ask((app) => app.recover({ signal: new AbortController().signal }), { leaves });
   }
 
-  /** A dead machine still holds the run. */
+  /** Those that have stalled go on where they were. */
+  async wake(): Promise<void> {
+    for (const machine of [...this.#machines, ...this.#stalled])
+      if (machine?.stalled) machine.wake();
+    await this.settle();
+  }
+
+  /** A machine that has left still holds the run. */
   isOrphan(runId: string): boolean {
     return this.#owners.get(runId)?.alive === false;
   }
@@ -137,7 +159,8 @@ export class Site {
   }
 
   async close(): Promise<void> {
-    for (const machine of this.#machines) if (machine.alive) await machine.app?.close();
+    for (const machine of [...this.#machines, ...this.#stalled])
+      if (machine?.alive) await machine.app?.close();
   }
 }
 
