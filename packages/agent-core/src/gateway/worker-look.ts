@@ -9,8 +9,11 @@ const BACK_OFF_MS = [250, 10_000] as const;
 /** The same run so often in a row, and nothing else: waiting a little costs nothing, and a busy loop everybody. */
 const MOST_IN_A_ROW = 3;
 
-/** What a worker waits for before it looks for work again. `hears`: a word of the store ends the wait. */
-export type NextLook = { readonly ms: number; readonly hears: boolean };
+/** How long a worker waits before it looks for work again, and what else ends the wait. */
+export type NextLook = {
+  readonly ms: number;
+  readonly endsOn: readonly ('rest' | 'word')[];
+};
 
 /** Waiting that began before a look: what becomes claimable in between is heard. */
 type Waiting = { until(next: NextLook): Promise<void>; end(): void };
@@ -41,11 +44,11 @@ export class Look {
   /** A claim was answered, with this run or with none. */
   claimed(runId: RunId | undefined): void {
     this.#failures = 0;
-    if (runId === undefined) this.#last = undefined;
-    else this.#last = { runId, times: this.#last?.runId === runId ? this.#last.times + 1 : 1 };
+    if (runId !== undefined)
+      this.#last = { runId, times: this.#last?.runId === runId ? this.#last.times + 1 : 1 };
   }
 
-  /** There is one run only, it comes to rest at once, and can be claimed again at once. */
+  /** One run only, again and again, in the time of one look: it comes to rest at once and can be claimed again at once. */
   isGoingRound(): boolean {
     return (this.#last?.times ?? 0) >= MOST_IN_A_ROW;
   }
@@ -56,24 +59,21 @@ export class Look {
   }
 
   whenRested(): NextLook {
-    return { ms: this.#options.pollMs, hears: false };
+    return { ms: this.#options.pollMs, endsOn: ['rest'] };
   }
 
   whenHeard(): NextLook {
-    return { ms: this.#options.pollMs, hears: true };
+    return { ms: this.#options.pollMs, endsOn: ['rest', 'word'] };
   }
 
   later(): NextLook {
-    this.#last = undefined;
-    this.#hasRested = false;
-    return { ms: this.#options.pollMs, hears: false };
+    return { ms: this.#options.pollMs, endsOn: [] };
   }
 
   afterFailure(): NextLook {
     const [first, most] = BACK_OFF_MS;
     this.#failures += 1;
-    this.#hasRested = false;
-    return { ms: Math.min(first * 2 ** (this.#failures - 1), most), hears: false };
+    return { ms: Math.min(first * 2 ** (this.#failures - 1), most), endsOn: [] };
   }
 
   begin(stopping: AbortSignal): Waiting {
@@ -81,13 +81,22 @@ export class Look {
     const own = linked(stopping);
     const heard = this.#heard(own);
     return {
-      until: async ({ ms, hears }) => {
-        if (own.aborted || this.#hasRested) return;
-        const rested = new Promise<void>((resolve) => {
-          this.#onRested = resolve;
-        });
+      until: async ({ ms, endsOn }) => {
+        if (own.aborted || (endsOn.includes('rest') && this.#hasRested)) return;
         const over = this.#parts.setup.clock.sleep(this.#jittered(ms), own);
-        await Promise.race([rested, over, ...(hears ? [heard] : [])]).catch(() => undefined);
+        const ends = [
+          over.then(() => {
+            this.#last = undefined;
+          }),
+        ];
+        if (endsOn.includes('word')) ends.push(heard);
+        if (endsOn.includes('rest')) {
+          const rested = new Promise<void>((resolve) => {
+            this.#onRested = resolve;
+          });
+          ends.push(rested);
+        }
+        await Promise.race(ends).catch(() => undefined);
       },
       end: () => {
         this.#onRested = undefined;
