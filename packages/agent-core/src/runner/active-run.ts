@@ -79,6 +79,8 @@ export class ActiveRun {
   /** The one that follows it, for what has come since. */
   nextPoll: Promise<void> | undefined;
   cancelRequest: CancelRequest | undefined;
+  /** A stored call is not what it is bound to: the run is left to somebody who can mend the store. */
+  corrupt: unknown;
   /** From the moment a cancellation is carried out. */
   cancellation: Cancellation | undefined;
   /** Calls of a cancellation that an owner before has begun, whose cleanup has not ended. */

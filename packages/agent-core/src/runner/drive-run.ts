@@ -4,8 +4,10 @@ import { failureOf } from '../durable/lifecycle.ts';
 import type { AgentModel } from '../model/agent-model.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
 import type { ActiveRun } from './active-run.ts';
+import { checkBinding, checkBindings } from './bound-input.ts';
 import { cleanupOf, cleanupsOf } from './call-cleanup.ts';
 import { beginCancellation, completeCancellation, settleCalls } from './cancel-run.ts';
+import type { CleanupTask } from './cleanup.ts';
 import { pollControl } from './control-lane.ts';
 import { leaveUnread } from './conversation-lane.ts';
 import { customExecute } from './custom-execute.ts';
@@ -59,6 +61,7 @@ async function driven(run: ActiveRun): Promise<Rest> {
     if (run.signalled) await pollControl(run);
     run.abort.throwIfAborted();
     if (run.facts.definition.toolSources.length > 0) closeSources = await openSources(run);
+    checkBindings(run);
     const held = await heldByDefinition(run);
     if (held !== undefined) return held;
     if (run.facts.definition.execute !== undefined) return await customExecute(run);
@@ -82,7 +85,12 @@ async function sourcesToCleanUp(run: ActiveRun): Promise<(() => Promise<void>) |
   for (const open of run.interrupted) {
     findTool(run, open);
     const task = cleanupOf(run, open);
-    if (task !== undefined) run.cleanups = [...run.cleanups, task];
+    if (task === undefined) continue;
+    const cleanup: CleanupTask['cleanup'] = async (stop) => {
+      checkBinding(open);
+      await task.cleanup(stop);
+    };
+    run.cleanups = [...run.cleanups, { ...task, cleanup }];
   }
   return close;
 }
@@ -107,6 +115,7 @@ async function conclude(run: ActiveRun, error: unknown): Promise<Rest> {
     await beginCancellation(run, tasks);
     return { kind: 'ended', outcome: await completeCancellation(run, tasks) };
   }
+  if (run.corrupt !== undefined) throw run.corrupt;
   const failure = run.abort.aborted ? run.abort.reason : error;
   settleCalls(run);
   const outcome: RunOutcome = { kind: 'failed', error: errorRecord(failure) };

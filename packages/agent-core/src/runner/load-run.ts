@@ -126,7 +126,9 @@ async function restore(run: ActiveRun, tree: RunTree): Promise<void> {
       const result = part.type === 'tool-call' ? results.get(part.callId) : undefined;
       const call =
         part.type === 'tool-call' ? calls.find(({ callId }) => callId === part.callId) : undefined;
-      if (result !== undefined && call?.step !== openStep) run.messages.push(resultMessage(result));
+      // A fork has results of calls that were made in another run: they are no part of any batch here.
+      if (result !== undefined && (call === undefined || call.step !== openStep))
+        run.messages.push(resultMessage(result));
     }
   }
   const batch: OpenCall[] = [];
@@ -231,6 +233,7 @@ async function openCall(
     answer: undefined,
     carry,
     resolution: await resolutionIn(run, own),
+    asked: own.findLast(({ kind }) => kind === 'approval'),
     edited: own.findLast(({ kind }) => kind === 'approval')?.decision === 'modify',
     settled: result !== undefined,
     committed: 0,

@@ -14,6 +14,8 @@ export type Refusal = Pick<ToolResultPart, 'outcome' | 'content'> & { readonly f
 export type OpenCall = {
   /** The ledger row; `input` and `carry` are plain. */
   call: Call;
+  /** The newest approval that was asked for before the call was read from the store. */
+  readonly asked?: WaitRecord | undefined;
   /** What the model sent, or a human edited. */
   input: JsonObject;
   tool: Tool | undefined;

@@ -347,6 +347,25 @@ describe('a crash while a run is cancelled', () => {
     );
   });
 
+  test('what is stored of a call is not what it was: it is not cleaned up with that, and the run says so', async () => {
+    const world = await crashed((commit) => (isCancelling(commit) ? 'die-after' : undefined));
+    const { records } = world.store;
+    const load: DurableStore['records']['load'] = async (...given) => {
+      const tree = await records.load(...given);
+      if (tree === undefined) return tree;
+      const forged = tree.calls.map((call) => ({ ...call, input: { plain: { id: 'stolen' } } }));
+      return { ...tree, calls: forged };
+    };
+    const store = { ...world.store, records: { ...records, load } };
+    const { state, app } = await finished({ ...world, store }, world.runId);
+    expect(world.cleaned).toEqual([]);
+    expect(state).toMatchObject({ status: 'failed', reason: 'cancellation-cleanup-failed' });
+    const [report] = await reportIn(app, world.runId);
+    expect(report?.['outcomes']).toMatchObject(
+      [0, 1, 2].map(() => ({ status: 'failed', message: expect.stringContaining('digest') })),
+    );
+  });
+
   test('in a cleanup: it is run again, at least once is the promise', async () => {
     const world = await crashed(() => undefined, { hangsAt: 'b' });
     expect(world.cleaned).toEqual(['a', 'b']);
