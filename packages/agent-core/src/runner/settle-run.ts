@@ -33,6 +33,8 @@ export async function pauseRun(
     await pollControl(run);
     return 'inbox-moved';
   }
+  // A cancellation that has been read already is off the inbox: nobody would act on it after the release.
+  if (run.cancelRequest !== undefined) run.abort.throwIfAborted();
   // Above the limit of deliveries nothing is worked on, no hook either: the next owner acts on what has been read.
   if (isBusyWithSignals(run) && run.question?.poison !== true) return 'inbox-moved';
   if (openStep !== undefined && run.feed.isOpen(openStep)) {

@@ -241,7 +241,8 @@ function event(given: { question: number; at: At }): Command {
         given.at,
       );
       must(code === undefined, `an event for ${run.key}: ${code}`);
-      call.decision = { said: value };
+      if (site.isOrphan(run.runId)) call.unread ??= value;
+      else call.decision = { said: value };
     },
     hasQuestion,
   );

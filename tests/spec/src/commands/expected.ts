@@ -9,6 +9,11 @@ export type ExpectedCall = {
   edited?: true;
   /** What was decided, where somebody has to decide. */
   decision?: 'approve' | 'reject' | { readonly said: string } | 'nothing';
+  /**
+   * An event came in time, and whoever was to read it left over it: it counts if somebody reads it before the time of
+   * its call is over.
+   */
+  unread?: string;
   /** A person gave up on finding out whether it happened. */
   abandoned?: true;
 };

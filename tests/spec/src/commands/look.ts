@@ -53,7 +53,7 @@ export async function look(expected: Expected, site: Site): Promise<void> {
   for (const run of expected.runs) {
     const { status, waits } = await shown(site, run);
     const pending = waits.filter((wait) => wait.status === 'pending');
-    noteExpired(run, waits, site.clock.now());
+    noteEvents(run, waits, site.clock.now());
     if (!isTerminal(status)) questions.push(...pending.map((wait) => questionOf(run, wait)));
     run.ended = isTerminal(status);
     compare(run, { status, pending, orphan: site.isOrphan(run.runId) });
@@ -74,17 +74,16 @@ function questionOf(run: ExpectedRun, wait: Wait): OpenQuestion {
   };
 }
 
-/** An event that did not come in its time: only then. */
-function noteExpired(run: ExpectedRun, waits: readonly Wait[], now: number): void {
+/** What only the record says of a call that listens: whether an event was read in time, and that none came in time. */
+function noteEvents(run: ExpectedRun, waits: readonly Wait[], now: number): void {
   for (const { id, status, callId, kind, expiresAt } of waits) {
-    if (status !== 'expired' || callId === undefined) continue;
+    const call = callId === undefined ? undefined : run.placeOf(callId).call;
+    const isRead = kind === 'event' && (status === 'resolved' || status === 'used');
+    if (isRead && call?.unread !== undefined) call.decision ??= { said: call.unread };
+    if (status !== 'expired' || call === undefined) continue;
     must(kind === 'event' && expiresAt !== undefined && expiresAt <= now, `${id} expired`);
-    const { call } = run.placeOf(callId);
-    must(
-      call.decision === undefined || call.decision === 'nothing',
-      `${id} expired over its answer`,
-    );
-    call.decision = 'nothing';
+    call.decision ??= 'nothing';
+    must(call.decision === 'nothing', `${id} expired over its answer`);
   }
 }
 
