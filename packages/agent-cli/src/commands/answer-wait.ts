@@ -37,7 +37,7 @@ type Answer = {
 const ANSWERS: readonly Answer[] = [
   {
     name: 'approve',
-    description: 'approve the exact arguments that were asked about',
+    description: 'approve the exact arguments that were asked about, or let a run go on',
     flags: [
       new Option(
         '--remember <what>',
@@ -98,7 +98,7 @@ const ANSWERS: readonly Answer[] = [
   },
   {
     name: 'abandon',
-    description: 'leave the effect unknown and go on without it',
+    description: 'leave the effect unknown and go on without it; of a run: end it as failed',
     read: () => ({ decision: 'abandon' }),
   },
 ];

@@ -47,8 +47,18 @@ export function questionOf({ kind, prompt }: Wait): WaitQuestion {
     ...(hint === undefined ? {} : { hint }),
     ...(isJsonObject(schema) ? { schema } : {}),
     risk: textsIn(prompt, 'risk'),
-    problems: textsIn(prompt, 'problems'),
+    problems: [...textsIn(prompt, 'problems'), ...callsIn(prompt)],
   };
+}
+
+/** The calls that a question about a whole run is about, and what is with each. */
+function callsIn(prompt: JsonObject): readonly string[] {
+  const calls = prompt['calls'];
+  if (!Array.isArray(calls)) return [];
+  return calls.filter(isJsonObject).map((call) => {
+    const about = textIn(call, 'changed') ?? textIn(call, 'stage');
+    return [textIn(call, 'tool'), textIn(call, 'callId'), about].filter(Boolean).join(' · ');
+  });
 }
 
 function textsIn(prompt: JsonObject, key: string): readonly string[] {

@@ -146,3 +146,42 @@ test('the summary of a question fits on a line of the terminal', () => {
   expect(first).toMatch(/^\? approval: shell\.command .*…$/);
   expect(first?.length).toBeLessThanOrEqual(60);
 });
+
+test('a question about a whole run says what it is about, with what each open call has to do with it', async () => {
+  const { callId: _none, ...rest } = approval({});
+  const wait: Wait = {
+    ...rest,
+    kind: 'recovery',
+    allowed: ['approve', 'abandon', 'cancel'],
+    prompt: {
+      subject: 'definition-changed',
+      question: 'Go on under the new definition?',
+      calls: [
+        { callId: 'r1.1.0', tool: 'send', stage: 'started', changed: 'It is gone.' },
+        { callId: 'r1.1.1', tool: 'look', stage: 'proposed' },
+        'odd',
+      ],
+      hint: '"approve" goes on.',
+    },
+  };
+  expect(await asked(wait)).toEqual([
+    '? recovery: Go on under the new definition?',
+    '  "approve" goes on.',
+    '  send · r1.1.0 · It is gone.',
+    '  look · r1.1.1 · proposed',
+  ]);
+  expect(waitSubject(wait)).toBe('Go on under the new definition?');
+  for (const [allowed, example] of [
+    [wait.allowed, `approve ${wait.id}`],
+    [['abandon', 'cancel'] as const, `abandon ${wait.id}`],
+  ] as const) {
+    const { io, stderr } = fakeIo(terminal);
+    const output = openOutput(io, {
+      json: false,
+      onClosed: () => undefined,
+      onFailed: () => undefined,
+    });
+    printWaitSummary(output, { ...wait, allowed });
+    expect(stderr()).toContain(`hexagent waits ${example}`);
+  }
+});

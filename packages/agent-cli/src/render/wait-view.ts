@@ -21,10 +21,11 @@ export function printWaitSummary(output: Output, wait: Wait): void {
   output.note(style.faint(`  hexagent waits ${answerExample(wait)}`));
 }
 
-function answerExample({ kind, id }: Wait): string {
+function answerExample({ kind, id, callId, allowed }: Wait): string {
   if (kind === 'approval') return `approve ${id}`;
   if (kind === 'client-result') return `result ${id} '"…"'`;
-  if (kind === 'recovery') return `did-not-happen ${id}`;
+  // A question about the run as a whole takes other answers than one about a call.
+  if (kind === 'recovery') return `${callId === undefined ? allowed[0] : 'did-not-happen'} ${id}`;
   return `answer ${id} '"…"'`;
 }
 
