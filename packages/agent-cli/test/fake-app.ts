@@ -123,6 +123,10 @@ export function fakeApp(options: FakeAppOptions = {}): FakeApp {
       if (!(options.grants ?? []).some((grant) => grant.id === id)) throw grantMissing(id);
     },
     evidence: options.evidence ?? (async () => []),
+    fork: async (runId, options) => {
+      ask('fork', runId, options);
+      return play();
+    },
     calls: async () => [],
     snapshot: options.snapshot ?? (async (runId) => snapshotFrom(runs, waits, runId)),
     verify: options.verify ?? (async () => ({ rows: 0, erased: 0, lastHash: '0'.repeat(64) })),

@@ -72,6 +72,7 @@ export {
 // ── run: the gateway and its handles ─────────────────────────────────────────────────────────────
 
 export type { Caller } from './gateway/caller.ts';
+export type { ForkOptions } from './gateway/fork-run.ts';
 export type { GrantQuery } from './gateway/grants.ts';
 export type { Pruned, PruneOptions } from './gateway/prune-runs.ts';
 export type { AgentDescription, RunGateway } from './gateway/run-gateway.ts';
@@ -80,7 +81,7 @@ export type { LedgerCall, ShownMessage } from './gateway/shown-tree.ts';
 export type { RunSnapshot } from './gateway/snapshot.ts';
 export type { Worker, WorkerOptions, WorkerReport, WorkerRest } from './gateway/worker-options.ts';
 export type { RunOutcome, RunResult, RunSummary } from './vocabulary/outcome.ts';
-export type { RunInput } from './vocabulary/run-input.ts';
+export { ADMISSIONS, type Admission, type RunInput } from './vocabulary/run-input.ts';
 
 // ── watch: events and their projection ───────────────────────────────────────────────────────────
 

@@ -206,6 +206,7 @@ export function fakeGateway(): FakeGateway {
     verify: unused,
     calls: unused,
     snapshot: unused,
+    fork: unused,
     eraseEvidence: unused,
   };
 

@@ -32,6 +32,7 @@ const tree = (more: Partial<RunTree> = {}): RunTree => ({
   messages: [],
   lastSeq: 0,
   openSteps: [],
+  deliveries: 0,
   format: 1,
   ...more,
 });

@@ -45,6 +45,8 @@ export function checkedGateway(doors: RunGateway): RunGateway {
         checkReason(reason);
         return doors.cancel(runId, reason, caller);
       }),
+    fork: (runId, options, caller) =>
+      checked(caller, () => doors.fork(givenId(runId), givenJson(options, 'The fork'), caller)),
     list: (query, caller) =>
       checked(caller, () => doors.list(givenQuery(query, RUN_FILTERS), caller)),
     waits: (query, caller) =>

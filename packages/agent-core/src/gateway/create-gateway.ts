@@ -7,6 +7,7 @@ import type { Caller } from './caller.ts';
 import { cancelRun } from './cancel-run.ts';
 import type { GatewayParts } from './drive.ts';
 import { eraseEvidence, readEvidence, verifyRun } from './evidence.ts';
+import { forkRun } from './fork-run.ts';
 import { listGrants, revokeGrant } from './grants.ts';
 import { pageFor } from './page-query.ts';
 import { resolveWait } from './resolve-wait.ts';
@@ -33,6 +34,7 @@ export function createGateway(parts: GatewayParts): RunGateway {
     get: async (runId, caller) =>
       statelessFor(parts, runId, caller)?.row() ?? (await headFor(parts, runId, caller)).run,
     calls: (runId, caller) => callsOf(parts, runId, caller),
+    fork: (runId, options, caller) => forkRun(parts, { runId, options, caller }),
     snapshot: (runId, caller) => snapshotOf(parts, runId, caller),
     list: async ({ limit, ...query }, caller) => {
       checkCaller(caller);

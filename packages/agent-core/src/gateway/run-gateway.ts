@@ -11,6 +11,7 @@ import type { SignalKind } from '../vocabulary/signal.ts';
 import type { RunState } from '../vocabulary/state.ts';
 import type { Wait, WaitResolution } from '../vocabulary/wait.ts';
 import type { Caller } from './caller.ts';
+import type { ForkOptions } from './fork-run.ts';
 import type { GrantQuery } from './grants.ts';
 import type { RunHandle } from './run-handle.ts';
 import type { LedgerCall } from './shown-tree.ts';
@@ -56,6 +57,13 @@ export interface RunGateway {
   get(runId: RunId, caller: Caller): Promise<RunState>;
   /** The effect ledger: every call with its stage, attempt and idempotency key. Empty once only the evidence is kept. */
   calls(runId: RunId, caller: Caller): Promise<readonly LedgerCall[]>;
+  /**
+   * Starts a new run from a settled step of this one, which is only read: it may work, wait or have ended. The fork has a
+   * conversation, limits and idempotency keys of its own, and answers and grants of this run are not its.
+   *
+   * @throws AgentError `FORK_NOT_SETTLED` where a call is open or may have taken effect, with the nearest boundary.
+   */
+  fork(runId: RunId, options: ForkOptions, caller: Caller): Promise<RunHandle>;
   /** A run as it is now, for a reader whose cursor is refused with `EVENTS_PRUNED`: it replaces what the reader has. */
   snapshot(runId: RunId, caller: Caller): Promise<RunSnapshot>;
   list(

@@ -2,7 +2,7 @@ import { toolNameCollision } from '../base/error-catalog.ts';
 import { callIdOf, runIdOf } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../definition/agent-definition.ts';
-import type { Lease } from '../durable/commit.ts';
+import type { Lease, StoredMessage } from '../durable/commit.ts';
 import { CREATED, type Standing, standingAfter } from '../durable/lifecycle.ts';
 import type { Created, Creation } from '../durable/run-ownership.ts';
 import { rowsOf } from '../durable/stored-events.ts';
@@ -10,6 +10,7 @@ import type { AgentEvent } from '../events/agent-event.ts';
 import { type Envelope, sequenceOf } from '../events/envelope.ts';
 import { type ToolCatalogue, toolCatalogue } from '../tools/catalogue.ts';
 import { clientTool } from '../tools/define-tool.ts';
+import type { EvidenceRow } from '../vocabulary/evidence.ts';
 import { type Message, type Part, textOf } from '../vocabulary/message.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import type { Principal } from '../vocabulary/scope.ts';
@@ -98,11 +99,18 @@ export function acceptStateless(
   return run;
 }
 
+/** What a forked run begins with, in place of its first message. */
+export type Origin = {
+  readonly messages: readonly Message[];
+  /** Its first row of evidence. */
+  readonly checkpoint: JsonObject;
+};
+
 /** What a durable run writes before anything else: one commit, the first of 2n + 2. */
 export async function createRun(
   setup: RunSetup,
   facts: RunFacts,
-  options: Omit<Creation, 'principal'>,
+  { origin, ...options }: Omit<Creation, 'principal'> & { readonly origin?: Origin },
 ): Promise<{
   readonly created: Created;
   readonly stored: readonly Envelope[];
@@ -111,15 +119,26 @@ export async function createRun(
   const { store, sealer } = setup;
   const { runId, definition, principal, createdAt, input } = facts;
   const chain = new EvidenceChain(setup.ids, undefined);
-  const before = chain.append({
-    runId,
-    kind: 'action-boundary',
-    at: createdAt,
-    payload: boundaryPayload(firstAction(facts)),
-  });
+  const evidence: EvidenceRow[] = [];
+  if (origin !== undefined)
+    evidence.push(
+      chain.append({ runId, kind: 'checkpoint', at: createdAt, payload: origin.checkpoint }),
+    );
+  evidence.push(
+    chain.append({
+      runId,
+      kind: 'action-boundary',
+      at: createdAt,
+      payload: boundaryPayload(firstAction(facts)),
+    }),
+  );
   const events: readonly AgentEvent[] = [
     { type: 'run-started' },
-    { type: 'evidence-recorded', kind: before.kind, evidenceSeq: before.seq },
+    ...evidence.map(({ kind, seq }) => ({
+      type: 'evidence-recorded' as const,
+      kind,
+      evidenceSeq: seq,
+    })),
     ...(input.state === undefined
       ? []
       : [{ type: 'state-snapshot' as const, snapshot: input.state }]),
@@ -134,18 +153,18 @@ export async function createRun(
       event,
     }),
   );
+  const messages: StoredMessage[] = [];
+  for (const [index, message] of (origin?.messages ?? [firstMessage(facts)]).entries()) {
+    const seq = index + 1;
+    const kept = await keep(message, { sealer, boundTo: `${runId}.m${seq}` });
+    messages.push({ runId, seq, message: kept });
+  }
   const created = await (store as NonNullable<typeof store>).ownership.create(
-    createdRow(facts),
+    createdRow(facts, origin),
     {
       input: await keep(input as unknown as JsonObject, { sealer, boundTo: `${runId}/input` }),
-      messages: [
-        {
-          runId,
-          seq: 1,
-          message: await keep(firstMessage(facts), { sealer, boundTo: `${runId}.m1` }),
-        },
-      ],
-      evidence: [before],
+      messages,
+      evidence,
       events: rowsOf(stored),
       lastSeq: stored.length,
     },
@@ -167,12 +186,17 @@ function firstAction({ runId, definition }: RunFacts): Boundary {
 }
 
 /** The counters of a run whose first row of evidence is stored with it. */
-function firstCounters({ definition }: RunFacts): Counters {
+function firstCounters({ definition }: RunFacts, origin: Origin | undefined): Counters {
   const announced = definition.execute === undefined ? 1 : 0;
-  return { ...newCounters(), messages: 1, evidence: 1, announced };
+  return {
+    ...newCounters(),
+    messages: origin?.messages.length ?? 1,
+    evidence: origin === undefined ? 1 : 2,
+    announced,
+  };
 }
 
-function createdRow(facts: RunFacts): RunState {
+function createdRow(facts: RunFacts, origin: Origin | undefined): RunState {
   const { runId, definition, conversationId, metadata, createdAt, input } = facts;
   return {
     runId,
@@ -183,7 +207,7 @@ function createdRow(facts: RunFacts): RunState {
     fingerprint: definition.fingerprint,
     ...CREATED,
     metadata,
-    counters: { ...firstCounters(facts) },
+    counters: { ...firstCounters(facts, origin) },
     shared: input.state ?? {},
     createdAt,
     statusAt: createdAt,
@@ -203,9 +227,10 @@ export function firstOwner(
     readonly lease: Lease;
     readonly chain: EvidenceChain;
     readonly stored: readonly Envelope[];
+    readonly origin?: Origin;
   },
 ): ActiveRun {
-  const counters = firstCounters(facts);
+  const counters = firstCounters(facts, own.origin);
   return ownedRun(setup, facts, {
     ...own,
     counters,

@@ -134,6 +134,28 @@ export function cursorInvalid(after: unknown): AgentError {
   });
 }
 
+/** A fork may not begin where a call is open, or where nobody knows what an effect came to. */
+export function forkNotSettled(
+  runId: string,
+  { atSeq, nearest }: { readonly atSeq: number; readonly nearest: number | undefined },
+): AgentError {
+  return new AgentError('FORK_NOT_SETTLED', {
+    message: `The run "${runId}" cannot be forked at ${atSeq}: no step had ended there with everything settled.`,
+    mend:
+      nearest === undefined
+        ? 'It has no step that a fork could begin behind: start a new run.'
+        : `The nearest boundary is ${nearest}: fork there.`,
+  });
+}
+
+/** The state at a boundary is known from the log, and the log was shortened. */
+export function forkStateUnknown(runId: string, seq: number): AgentError {
+  return new AgentError('FORK_STATE_UNKNOWN', {
+    message: `The shared state of "${runId}" has changed since ${seq}, and its log does not reach back that far.`,
+    mend: 'Fork at a later boundary, behind the last change of the state.',
+  });
+}
+
 /** What a cursor quotes is no longer kept: its reader takes a snapshot and goes on from there. */
 export function eventsPruned(
   after: number,
