@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Wait } from '@hexagent/agent-core';
+import { callIdOf, type Wait } from '@hexagent/agent-core';
 import { expect, test } from 'vitest';
 import { approval } from '../../test/fake-app.ts';
 import { fakeIo } from '../../test/fake-io.ts';
@@ -123,7 +123,7 @@ test.each<[Wait['kind'], Wait['prompt'], string, string]>([
 ])(
   'a wait of kind %s says what it is about and how to answer',
   (kind, prompt, subject, command) => {
-    const wait = approval({ kind, prompt });
+    const wait = approval({ kind, prompt, callId: callIdOf('r1.1.0') });
     expect(waitSubject(wait)).toBe(subject);
     const { io, stderr } = fakeIo();
     printWaitSummary(
@@ -148,9 +148,7 @@ test('the summary of a question fits on a line of the terminal', () => {
 });
 
 test('a question about a whole run says what it is about, with what each open call has to do with it', async () => {
-  const { callId: _none, ...rest } = approval({});
-  const wait: Wait = {
-    ...rest,
+  const wait = approval({
     kind: 'recovery',
     allowed: ['approve', 'abandon', 'cancel'],
     prompt: {
@@ -163,7 +161,7 @@ test('a question about a whole run says what it is about, with what each open ca
       ],
       hint: '"approve" goes on.',
     },
-  };
+  });
   expect(await asked(wait)).toEqual([
     '? recovery: Go on under the new definition?',
     '  "approve" goes on.',
