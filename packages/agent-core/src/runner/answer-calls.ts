@@ -113,7 +113,7 @@ function approve(
   }
   const { inputDigest } = call;
   return rememberedApproval(run, { tool, inputDigest }, { wait, remember }).then((remembered) => {
-    if (remembered !== undefined) open.remembered = remembered;
+    open.remembered = remembered;
     allow(run, open);
   });
 }

@@ -1,7 +1,7 @@
 import { inputDigest } from '../approvals/input-digest.ts';
 import { runNotDurable } from '../base/error-catalog.ts';
 import type { JsonObject } from '../base/json.ts';
-import type { WaitResolution } from '../vocabulary/wait.ts';
+import type { WaitRecord, WaitResolution } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
 import { cancelByAnswer } from './answer-calls.ts';
 import { openWait, useAnswer } from './call-ledger.ts';
@@ -56,15 +56,14 @@ async function askNow(
     cancelByAnswer(run, body);
     throw run.abort.reason;
   }
-  const { wait } = body;
-  if (about !== undefined && wait !== undefined && answer.decision === 'approve') {
+  if (about !== undefined && answer.decision === 'approve' && answer.remember !== undefined) {
     const { remember } = answer;
-    const kept = remember && (await rememberedApproval(run, about, { wait, remember }));
-    if (kept !== undefined) body.remembered = kept;
+    const wait = body.wait as WaitRecord;
+    body.remembered = await rememberedApproval(run, about, { wait, remember });
   }
   useAnswer(run, body);
   body.answer = undefined;
-  delete body.remembered;
+  body.remembered = undefined;
   await run.journal.commit({ signal: run.storage.signal });
   return answer;
 }

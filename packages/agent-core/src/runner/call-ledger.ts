@@ -10,6 +10,7 @@ import type { ActiveRun } from './active-run.ts';
 import { afterWait, boundary } from './boundaries.ts';
 import type { AskedCall } from './model-answer.ts';
 import { newOpenCall, type OpenCall } from './open-call.ts';
+import type { RunJournal } from './run-journal.ts';
 
 /** A call that the model has asked for, on the ledger as `proposed`. */
 export function propose(run: ActiveRun, asked: AskedCall): OpenCall {
@@ -132,7 +133,9 @@ export type WaitRequest = {
 export function openWait(run: ActiveRun, open: OpenCall, request: WaitRequest): void {
   open.waits += 1;
   const { call } = open;
-  const now = run.journal?.storeNow ?? run.setup.clock.now();
+  // Nobody keeps a question for a stateless run, so none is opened for it.
+  const journal = run.journal as RunJournal;
+  const now = journal.storeNow;
   const prompt = run.guard?.json(request.prompt) ?? request.prompt;
   const record: WaitRecord = {
     id: waitIdOf(`${call.callId}.w${open.waits}`),
@@ -151,7 +154,7 @@ export function openWait(run: ActiveRun, open: OpenCall, request: WaitRequest): 
   open.answer = undefined;
   open.wait = record;
   const { expiresAt: _estimated, ...opening } = record;
-  run.journal?.opens(request.ttlMs === undefined ? opening : { ...opening, ttlMs: request.ttlMs });
+  journal.opens(request.ttlMs === undefined ? opening : { ...opening, ttlMs: request.ttlMs });
   run.record({ type: 'wait-opened', wait: record });
   boundary(run, {
     actionId: record.id,

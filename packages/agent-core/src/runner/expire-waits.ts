@@ -9,16 +9,15 @@ import { endsRun } from './decide-call.ts';
 import type { OpenCall } from './open-call.ts';
 import { recordResult } from './record-result.ts';
 import { refusal } from './refusal.ts';
-import { InboxMoved } from './run-journal.ts';
+import { InboxMoved, type RunJournal } from './run-journal.ts';
 import { expiredResolution } from './suspended-call.ts';
 
 /**
  * Closes the waits of calls whose time is over, in a commit of their own, and lets each call go on as it may without an answer.
- * An answer that came at the very last moment wins: then the expiry is withdrawn, and the answer is read.
+ * An answer that came at the very last moment wins: then the expiry is withdrawn, and the answer is read. Only a durable run waits.
  */
 export async function expireDue(run: ActiveRun): Promise<void> {
-  const { journal } = run;
-  if (journal === undefined) return;
+  const journal = run.journal as RunJournal;
   const now = journal.storeNow;
   const due = run.batch.flatMap((open) => {
     const { wait } = open;

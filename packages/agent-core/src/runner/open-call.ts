@@ -30,7 +30,7 @@ export type OpenCall = {
   /** The answer that it goes on with, read and not yet used. */
   answer: WaitResolution | undefined;
   /** The approval is to hold for later calls: written when the answer is used. */
-  remembered?: { readonly grant: Grant; readonly write: ValueWrite };
+  remembered?: { readonly grant: Grant; readonly write: ValueWrite } | undefined;
   /** What a suspended call kept. */
   carry: JsonValue | undefined;
   /** How the wait of a suspended call ended, once it has: kept through every later question about the call. */

@@ -6,7 +6,7 @@ import {
   grantPlace,
 } from '../approvals/grant.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
-import type { Value } from '../durable/value-store.ts';
+import type { Value, ValueStore } from '../durable/value-store.ts';
 import { toolIdentity } from '../tools/catalogue.ts';
 import type { Tool } from '../tools/tool.ts';
 import {
@@ -56,15 +56,14 @@ export async function rememberedApproval(
 
 /**
  * The remembered approval that lets a call run without a question; undefined when there is none. Looked up when a call would ask,
- * each time: a grant that was revoked lets nothing run any more.
+ * each time: a grant that was revoked lets nothing run any more. Only for a durable run: another has nobody to ask.
  */
 export async function grantFor(run: ActiveRun, call: GrantableCall): Promise<Grant | undefined> {
-  const { store } = run.setup;
-  if (run.journal === undefined || store === undefined) return undefined;
+  const { values } = run.setup.store as DurableStore;
   const subjects = REMEMBERED_WITHIN.flatMap((within) =>
     REMEMBERED.flatMap((what) => subjectOf(run, call, { what, within }) ?? []),
   );
-  const found = await Promise.all(subjects.map((subject) => standing(run, store, subject)));
+  const found = await Promise.all(subjects.map((subject) => standing(run, values, subject)));
   const identity = toolIdentity(call.tool);
   return found.find((grant) => grant?.toolIdentity === identity);
 }
@@ -92,7 +91,7 @@ function subjectOf(
 /** What stands under the id of a subject, if it is about that very subject: an id is only a digest. */
 async function standing(
   run: ActiveRun,
-  { values }: DurableStore,
+  values: ValueStore,
   subject: GrantSubject,
 ): Promise<Grant | undefined> {
   const { tenantId } = run.facts.principal.scope;

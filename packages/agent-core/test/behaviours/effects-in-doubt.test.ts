@@ -1,12 +1,14 @@
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import {
+  bind,
   defineAgent,
   defineTool,
   effects,
   type RunId,
   sensitive,
   type Tool,
+  ToolSource,
   type WaitResolution,
 } from '../../src/index.ts';
 import {
@@ -149,4 +151,33 @@ test.each<[WaitResolution, readonly string[], string]>([
   expect(await goesOn(app, agent, runId)).toMatchObject({ kind: 'completed' });
   expect(paid).toEqual(ran);
   expect(resultsIn(app).map((result) => result.outcome)).toEqual([outcome]);
+});
+
+test('of a tool whose source does not have it any more, what a person knows is taken as it is', async () => {
+  const { store, clock } = storeWithClock();
+  const { agent: owner, paid } = payments();
+  const agent = defineAgent({ name: 'payer', recovery: 'action-boundary', toolSources: ['bank'] });
+  const bank = (tools: readonly Tool[]) => [
+    ...withClock(clock),
+    bind(ToolSource, {
+      id: 'bank',
+      open: async () => ({ tools, close: async () => undefined }),
+    }),
+  ];
+  const dying = processOver(store, ({ calls: rows }) =>
+    rows?.some(({ stage }) => stage === 'started') === true ? 'die-after' : undefined,
+  );
+  const first = await appOf(agent, [calls(['pay', 'a'])], {
+    store: dying.store,
+    provide: bank(owner.tools),
+  });
+  const { runId } = await first.start(agent, 'go');
+  await dying.dead;
+  await clock.advance(LEASE_OVER);
+  const app = await appOf(agent, [{ text: 'Done.' }], { store, provide: bank([]) });
+  await app.recover({ signal: NEVER });
+  await answer(app, runId, { decision: 'happened', result: 'paid by hand' });
+  expect(await (await app.attach(agent, runId)).result).toMatchObject({ kind: 'completed' });
+  expect(resultsIn(app)).toEqual([{ outcome: 'ok', text: 'paid by hand' }]);
+  expect(paid).toEqual([]);
 });
