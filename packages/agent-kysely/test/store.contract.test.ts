@@ -9,6 +9,7 @@ import { type OpenedStore, openKyselyStore } from '../src/index.ts';
 /** A capability of the kit that this store does not have, and why. */
 const LACKS: Readonly<Record<string, string>> = {
   'log-changed': 'SQLite tells nobody that a row was written: core polls the log.',
+  'claimable-told': 'SQLite tells nobody that a row was written: workers poll.',
 };
 
 describe('the store contract on a SQLite file', () => {

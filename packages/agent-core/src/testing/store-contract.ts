@@ -7,6 +7,7 @@ import { creating } from './store-contract/creating.ts';
 import { evidencing } from './store-contract/evidencing.ts';
 import { fidelity } from './store-contract/fidelity.ts';
 import { heartbeats } from './store-contract/heartbeats.ts';
+import { hinting } from './store-contract/hinting.ts';
 import { listing } from './store-contract/listing.ts';
 import { logging } from './store-contract/logging.ts';
 import { reading } from './store-contract/reading.ts';
@@ -30,6 +31,7 @@ export const storeContract: readonly Rule<StoreSubject>[] = [
   ...creating,
   ...claiming,
   ...heartbeats,
+  ...hinting,
   ...committing,
   ...superseding,
   ...releasing,

@@ -1,9 +1,8 @@
-import type { RunId } from '@hexagent/agent-core';
 import type { PostgresDatabase } from './database.ts';
 
-/** Tells other processes that logs have grown. */
-export interface LogAnnouncer {
-  grown(rootRunId: RunId): void;
+/** Tells other processes what they may want to look at. Hints: whoever does not hear one polls. */
+export interface Announcer {
+  say(channel: string, payload: string): void;
   /** Says what is not yet said. */
   close(): Promise<void>;
 }
@@ -15,32 +14,35 @@ export interface LogAnnouncer {
  */
 const GATHER_MS = 20;
 
-export function logAnnouncer(database: PostgresDatabase, channel: string): LogAnnouncer {
-  const grown = new Set<RunId>();
+export function announcer(database: PostgresDatabase): Announcer {
+  let gathered = new Map<string, Set<string>>();
   let timer: NodeJS.Timeout | undefined;
   let isSaying: Promise<void> = Promise.resolve();
 
-  const say = async (): Promise<void> => {
+  const sayAll = async (): Promise<void> => {
     timer = undefined;
-    const roots = [...grown];
-    grown.clear();
-    if (roots.length === 0) return;
+    const news = [...gathered].flatMap(([channel, payloads]) =>
+      [...payloads].map((payload) => [channel, payload] as const),
+    );
+    gathered = new Map();
+    if (news.length === 0) return;
+    const columns = [news.map(([channel]) => channel), news.map(([, payload]) => payload)];
     // A hint: when it cannot be given, those who wait look themselves.
     await database.pool
-      .query('select pg_notify($1, root) from unnest($2::text[]) as root', [channel, roots])
+      .query('select pg_notify(c, p) from unnest($1::text[], $2::text[]) as t(c, p)', columns)
       .catch(() => undefined);
   };
   return {
-    grown: (rootRunId) => {
-      grown.add(rootRunId);
+    say: (channel, payload) => {
+      gathered.set(channel, (gathered.get(channel) ?? new Set()).add(payload));
       timer ??= setTimeout(() => {
-        isSaying = say();
+        isSaying = sayAll();
       }, GATHER_MS).unref();
     },
     close: async () => {
       clearTimeout(timer);
       await isSaying;
-      await say();
+      await sayAll();
     },
   };
 }

@@ -25,6 +25,8 @@ type CommitRow = {
   readonly version: number | null;
   readonly standing: number | null;
   readonly conflict: string | null;
+  /** The run that the conversation is open for now, where that may have changed. */
+  readonly next: string | null;
 };
 
 /** One commit: one statement, one round trip. */
@@ -50,6 +52,7 @@ export async function sendCommit(
   switch (row?.kind) {
     case 'go':
       if (commit.events?.length) parts.grown(lease.rootRunId);
+      if (row.next !== null || givesBack(lease, commit)) parts.claimable();
       return { kind: 'committed', version: row.version ?? 0 };
     case 'again':
       return { kind: 'committed', version: row.standing ?? 0 };
@@ -60,6 +63,12 @@ export async function sendCommit(
     default:
       return { kind: 'superseded' };
   }
+}
+
+/** Released while there is work to do: anybody may go on at once. */
+function givesBack(lease: Lease, { runs, release }: Commit): boolean {
+  const own = runs.find(({ runId }) => runId === lease.rootRunId);
+  return release !== undefined && (own?.status === 'active' || own?.status === 'cancelling');
 }
 
 /**
@@ -98,6 +107,7 @@ function commitStatement(parts: PostgresParts, lease: Lease, commit: Commit): St
     '(select version from cas) as version',
     '(select version from head) as standing',
     `${commit.values?.length ? '(select min(key) from conflicts)' : 'null'} as conflict`,
+    `${ended ? '(select min(open_root) from left_conversation)' : 'null'} as next`,
     ...guards.map((guard, index) => `${guard} as guard_${index}`),
   ];
   return writer.finish(`select ${answers.join(', ')}`);
@@ -218,7 +228,7 @@ function leaveConversation(
   }
   writer.part(
     'left_conversation',
-    `update ${names.conversation} c set ${sets.join(', ')} from cas where c.tenant = cas.tenant and c.id in (cas.conversation, ${turned}) returning c.tenant, c.id, c.turns`,
+    `update ${names.conversation} c set ${sets.join(', ')} from cas where c.tenant = cas.tenant and c.id in (cas.conversation, ${turned}) returning c.tenant, c.id, c.turns, c.open_root`,
   );
   if (settleTurn === undefined) return;
   writer.part(

@@ -29,7 +29,7 @@ type Appending = {
 };
 
 async function append(
-  { database, names }: PostgresParts,
+  { database, names, claimable }: PostgresParts,
   { rootRunId, signal, stop }: Appending,
 ): ReturnType<RunInbox['append']> {
   checkKeys({ dedupeKey: signal.dedupeKey });
@@ -56,7 +56,10 @@ async function append(
     ),
     { signal: stop },
   );
-  if (row?.appended) return 'appended';
+  if (row?.appended) {
+    if (isControl(signal.kind)) claimable();
+    return 'appended';
+  }
   if (row?.known || row?.is_open) return 'duplicate';
   // The inbox may have been closed right after somebody with the same key was faster.
   const check = statementWriter('known_signal');
@@ -120,7 +123,10 @@ async function resolve(parts: PostgresParts, resolving: Resolving): Promise<Reso
     if (wait.digest !== answer.digest) return { kind: 'digest-mismatch' };
     if (!wait.allowed.includes(answer.decision)) return { kind: 'not-allowed' };
     if (wait.expiresAt !== undefined && wait.expiresAt <= row.now) return { kind: 'expired' };
-    if (await swapWait(parts, resolving)) return { kind: 'resolved', rootRunId: rootOf(waitId) };
+    if (await swapWait(parts, resolving)) {
+      parts.claimable();
+      return { kind: 'resolved', rootRunId: rootOf(waitId) };
+    }
     signal.throwIfAborted();
   }
 }

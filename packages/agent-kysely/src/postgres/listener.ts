@@ -2,17 +2,23 @@ import type pg from 'pg';
 import { onAbort } from './on-abort.ts';
 
 export type ListenerOptions = {
-  readonly channel: string;
+  readonly channels: readonly string[];
   readonly connect: () => pg.Client;
 };
 
-/** One connection that hears which logs have grown, shared by every reader of a process. */
-export interface LogListener {
+/** What is listened for: a word on a channel, with this payload or with any. */
+export type Topic = { readonly channel: string; readonly payload?: string };
+
+/** One connection that hears what other processes say, shared by everybody who waits in a process. */
+export interface Listener {
   /**
-   * Resolves when the root's log may have grown: somebody said so, the connection was lost or made
-   * again, or `pollMs` are over.
+   * Resolves when somebody has said it, when the connection was lost or made again, since words may have been lost
+   * with it, and, for one who `polls`, when it is time to look.
    */
-  heard(root: string, signal: AbortSignal): Promise<void>;
+  heard(
+    topic: Topic,
+    options: { readonly polls: boolean; readonly signal: AbortSignal },
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -21,7 +27,7 @@ const POLL_LISTENING_MS = 2_000;
 const POLL_DEAF_MS = 250;
 const RECONNECT_MS = [100, 500, 2_000, 10_000] as const;
 
-export function logListener({ channel, connect }: ListenerOptions): LogListener {
+export function listener({ channels, connect }: ListenerOptions): Listener {
   const waiting = new Map<string, Set<() => void>>();
   let client: pg.Client | undefined;
   let isListening = false;
@@ -29,11 +35,11 @@ export function logListener({ channel, connect }: ListenerOptions): LogListener 
   let failures = 0;
   let retry: NodeJS.Timeout | undefined;
 
-  const wake = (root: string): void => {
-    for (const resolve of waiting.get(root) ?? []) resolve();
+  const wake = (key: string): void => {
+    for (const resolve of waiting.get(key) ?? []) resolve();
   };
   const wakeAll = (): void => {
-    for (const root of [...waiting.keys()]) wake(root);
+    for (const key of [...waiting.keys()]) wake(key);
   };
   const lost = (lostClient: pg.Client): void => {
     if (client !== lostClient) return;
@@ -43,18 +49,27 @@ export function logListener({ channel, connect }: ListenerOptions): LogListener 
     failures += 1;
     lostClient.end().catch(() => undefined);
     wakeAll();
-    if (!isClosed && waiting.size > 0) retry = setTimeout(listen, pause).unref();
+    // Also when nobody waits just now: who comes next must not try at once, and again and again.
+    if (!isClosed) retry = setTimeout(again, pause).unref();
+  };
+  const again = (): void => {
+    retry = undefined;
+    if (waiting.size > 0) listen();
   };
   const listen = (): void => {
-    if (client !== undefined || isClosed) return;
+    if (client !== undefined || retry !== undefined || isClosed) return;
     const opened = connect();
     client = opened;
     opened.on('error', () => lost(opened));
     opened.on('end', () => lost(opened));
-    opened.on('notification', ({ payload = '' }) => wake(payload));
+    opened.on('notification', ({ channel, payload = '' }) => {
+      wake(keyOf({ channel }));
+      wake(keyOf({ channel, payload }));
+    });
+    const listens = channels.map((channel) => `listen ${opened.escapeIdentifier(channel)}`);
     opened
       .connect()
-      .then(() => opened.query(`listen ${opened.escapeIdentifier(channel)}`))
+      .then(() => opened.query(listens.join(';')))
       .then(
         () => {
           if (client !== opened) return;
@@ -68,18 +83,19 @@ export function logListener({ channel, connect }: ListenerOptions): LogListener 
   };
 
   return {
-    heard: (root, signal) =>
+    heard: (topic, { polls, signal }) =>
       new Promise((resolve, reject) => {
         if (signal.aborted) {
           reject(signal.reason);
           return;
         }
-        const readers = waiting.get(root) ?? new Set();
+        const key = keyOf(topic);
+        const readers = waiting.get(key) ?? new Set();
         const leave = (): void => {
           clearTimeout(timer);
           unhook();
           readers.delete(done);
-          if (readers.size === 0) waiting.delete(root);
+          if (readers.size === 0) waiting.delete(key);
         };
         const done = (): void => {
           leave();
@@ -89,9 +105,10 @@ export function logListener({ channel, connect }: ListenerOptions): LogListener 
           leave();
           reject(signal.reason);
         };
-        const timer = setTimeout(done, isListening ? POLL_LISTENING_MS : POLL_DEAF_MS);
+        const pollMs = isListening ? POLL_LISTENING_MS : POLL_DEAF_MS;
+        const timer = polls ? setTimeout(done, pollMs) : undefined;
         readers.add(done);
-        waiting.set(root, readers);
+        waiting.set(key, readers);
         const unhook = onAbort(signal, stop);
         listen();
       }),
@@ -104,4 +121,9 @@ export function logListener({ channel, connect }: ListenerOptions): LogListener 
       await last?.end().catch(() => undefined);
     },
   };
+}
+
+/** Channels are named by us and hold no line break. */
+function keyOf({ channel, payload }: Topic): string {
+  return payload === undefined ? channel : `${channel}\n${payload}`;
 }

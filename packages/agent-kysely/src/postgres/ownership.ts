@@ -67,9 +67,15 @@ async function create(
     if (!row.found || row.open_root === null) return { kind: 'conversation-foreign' };
     return { kind: 'conversation-busy', runId: runIdOf(row.open_root) };
   }
-  if (row.open_root !== null && row.open_root !== run.runId)
+  if (row.open_root !== null && row.open_root !== run.runId) {
+    // The run before it has been sent a cancellation, and may be in nobody's hands.
+    if (options.admission === 'interrupt') parts.claimable();
     return { kind: 'created', behind: runIdOf(row.open_root) };
-  if (claim === undefined) return { kind: 'created' };
+  }
+  if (claim === undefined) {
+    parts.claimable();
+    return { kind: 'created' };
+  }
   const lease: Lease = {
     rootRunId: run.runId,
     owner: claim.owner,

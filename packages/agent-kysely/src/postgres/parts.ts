@@ -8,4 +8,6 @@ export type PostgresParts = {
   readonly names: TableNames;
   /** Says, soon, to whoever listens that a root's log has grown. */
   readonly grown: (rootRunId: RunId) => void;
+  /** Says, soon, to workers that a run may have become claimable. */
+  readonly claimable: () => void;
 };

@@ -17,10 +17,10 @@ import type { Target } from '../options.ts';
 import type { Reader } from '../reader.ts';
 import { storeReads } from '../reads.ts';
 import { type Naming, quoted, type TableName, type Tables } from '../tables.ts';
-import { logAnnouncer } from './announcer.ts';
+import { announcer } from './announcer.ts';
 import { connectionOptions, type PostgresDatabase, postgresDatabase } from './database.ts';
 import { postgresInbox } from './inbox.ts';
-import { type LogListener, logListener } from './listener.ts';
+import { listener } from './listener.ts';
 import { onAbort } from './on-abort.ts';
 import { postgresOwnership } from './ownership.ts';
 import type { PostgresParts } from './parts.ts';
@@ -64,25 +64,39 @@ export async function openPostgres(target: PostgresTarget, module: PgModule): Pr
       }
     },
   });
-  const channel = `${schema === undefined ? '' : `${schema}.`}${prefix}log`;
-  const listener = logListener({
-    channel,
+  const channelOf = (what: string): string =>
+    `${schema === undefined ? '' : `${schema}.`}${prefix}${what}`;
+  const channels = { log: channelOf('log'), claimable: channelOf('claimable') };
+  const hearing = listener({
+    channels: Object.values(channels),
     connect: () => new module.default.Client(connectionOptions(module, url)),
   });
-  const announcer = logAnnouncer(database, channel);
+  const saying = announcer(database);
+  const say = target.isNotifying ? saying.say : () => undefined;
   const parts: PostgresParts = {
     database,
     names: tableNames(naming),
-    grown: target.isNotifying ? announcer.grown : () => undefined,
+    grown: (rootRunId) => say(channels.log, rootRunId),
+    claimable: () => say(channels.claimable, ''),
   };
   const reader = postgresReader(database, naming);
   const reads = storeReads(reader);
   if (target.migrate === 'auto') await migrator.migrate({ signal: never });
   return {
     store: {
-      ownership: postgresOwnership(parts),
+      ownership: {
+        ...postgresOwnership(parts),
+        claimable: ({ signal }) =>
+          hearing.heard({ channel: channels.claimable }, { polls: false, signal }),
+      },
       inbox: { ...postgresInbox(parts), ...reads.inbox },
-      log: { ...reads.log, ...postgresLogRetention(parts), changed: changed(reader, listener) },
+      log: {
+        ...reads.log,
+        ...postgresLogRetention(parts),
+        changed: changed(reader, (payload, signal) =>
+          hearing.heard({ channel: channels.log, payload }, { polls: true, signal }),
+        ),
+      },
       records: { ...reads.records, ...postgresRetention(parts) },
       conversations: reads.conversations,
       values: { ...reads.values, ...postgresValues(parts) },
@@ -90,8 +104,8 @@ export async function openPostgres(target: PostgresTarget, module: PgModule): Pr
     },
     migrator,
     close: async () => {
-      await listener.close();
-      await announcer.close();
+      await hearing.close();
+      await saying.close();
       await database.close();
     },
   };
@@ -122,13 +136,16 @@ async function appliedIn(database: PostgresDatabase, naming: Naming): Promise<re
   }
 }
 
-function changed(reader: Reader, listener: LogListener): NonNullable<EventLog['changed']> {
+function changed(
+  reader: Reader,
+  heardOf: (rootRunId: string, signal: AbortSignal) => Promise<void>,
+): NonNullable<EventLog['changed']> {
   return async (rootRunId, { after, signal }) => {
     signal.throwIfAborted();
     // Listening starts before the look, so nothing can be said in between without being heard.
     const stop = new AbortController();
     const unhook = onAbort(signal, () => stop.abort(signal.reason));
-    const heard = listener.heard(rootRunId, stop.signal);
+    const heard = heardOf(rootRunId, stop.signal);
     heard.catch(() => undefined);
     try {
       const query = reader.build

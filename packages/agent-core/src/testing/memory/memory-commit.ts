@@ -3,7 +3,13 @@ import type { Commit, CommitResult, Lease, WaitOpening, Written } from '../../du
 import { isTerminal } from '../../vocabulary/state.ts';
 import type { WaitRecord } from '../../vocabulary/wait.ts';
 import { frozenCopy } from './frozen-copy.ts';
-import { type MemoryRoot, type MemoryState, placeOf, rootRunOf } from './memory-state.ts';
+import {
+  type MemoryRoot,
+  type MemoryState,
+  placeOf,
+  rootRunOf,
+  tellWorkers,
+} from './memory-state.ts';
 import { valueConflict, writeValue } from './memory-values.ts';
 
 /** One commit: everything is compared and checked before anything is written. */
@@ -30,6 +36,7 @@ export function applyCommit(state: MemoryState, lease: Lease, sent: Commit): Com
   if (commit.settleTurn !== undefined) settleTurn(state, root, commit.settleTurn);
   moveHead(state, root, commit);
   for (const wake of root.watchers) wake();
+  tellWorkers(state, root);
   return { kind: 'committed', version: head.version };
 }
 

@@ -4,7 +4,7 @@ import type { ResolveResult, RunInbox } from '../../durable/run-inbox.ts';
 import type { RunSignal } from '../../vocabulary/signal.ts';
 import type { Wait, WaitRecord } from '../../vocabulary/wait.ts';
 import { frozenCopy } from './frozen-copy.ts';
-import type { MemoryRoot, MemoryState } from './memory-state.ts';
+import { type MemoryRoot, type MemoryState, tellWorkers } from './memory-state.ts';
 
 /** The inbox and the waits, as outsiders write them. */
 export function memoryInbox(state: MemoryState): RunInbox {
@@ -12,7 +12,10 @@ export function memoryInbox(state: MemoryState): RunInbox {
     append: async (rootRunId, signal, { signal: abort }) => {
       abort.throwIfAborted();
       const root = state.roots.get(rootRunId);
-      return root === undefined ? 'terminal' : appendSignal(root, signal, state.clock.now());
+      if (root === undefined) return 'terminal';
+      const answer = appendSignal(root, signal, state.clock.now());
+      tellWorkers(state, root);
+      return answer;
     },
     resolve: async (waitId, answer, { signal }): Promise<ResolveResult> => {
       signal.throwIfAborted();
@@ -35,6 +38,7 @@ export function memoryInbox(state: MemoryState): RunInbox {
       root.waits.set(waitId, frozenCopy(resolved));
       const wakeUp = { kind: 'approval-decision', payload: { waitId } } as const;
       appendSignal(root, { ...wakeUp, dedupeKey: `resolved:${waitId}` }, now);
+      tellWorkers(state, root);
       return { kind: 'resolved', rootRunId: root.rootRunId };
     },
     pending: async (rootRunId, { signal }) => {

@@ -1,7 +1,6 @@
-import { untilAborted } from '../../base/abort.ts';
 import type { EventLog } from '../../durable/event-log.ts';
 import { pruneEvents } from './memory-prune.ts';
-import type { MemoryState } from './memory-state.ts';
+import { type MemoryState, woken } from './memory-state.ts';
 
 /** What a run tree has shown; `changed` resolves with the next commit. */
 export function memoryLog(state: MemoryState): EventLog {
@@ -20,16 +19,7 @@ export function memoryLog(state: MemoryState): EventLog {
       signal.throwIfAborted();
       const root = state.roots.get(rootRunId);
       if (root === undefined || root.head.lastSeq > after) return;
-      let wake = (): void => {};
-      const woken = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      root.watchers.add(wake);
-      try {
-        await untilAborted(woken, signal);
-      } finally {
-        root.watchers.delete(wake);
-      }
+      await woken(root.watchers, signal);
     },
   };
 }

@@ -14,6 +14,8 @@ import {
   type MemoryState,
   placeOf,
   rootRunOf,
+  tellWorkers,
+  woken,
 } from './memory-state.ts';
 
 type First = Parameters<RunOwnership['create']>[1];
@@ -24,7 +26,10 @@ export function memoryOwnership(state: MemoryState): RunOwnership {
   return {
     create: async (run, first, options) => {
       options.signal.throwIfAborted();
-      return create(state, run, { first, options });
+      const created = create(state, run, { first, options });
+      const root = state.roots.get(run.runId);
+      if (created.kind === 'created' && root !== undefined) tellWorkers(state, root);
+      return created;
     },
     claim: async (target, { owner, ttlMs, agents, signal }) => {
       signal.throwIfAborted();
@@ -46,6 +51,10 @@ export function memoryOwnership(state: MemoryState): RunOwnership {
         if (root.inbox.signals.some(({ consumed }) => !consumed)) signalled.push(rootRunId);
       }
       return { lost, signalled };
+    },
+    claimable: async ({ signal }) => {
+      signal.throwIfAborted();
+      await woken(state.workers, signal);
     },
     commit: async (lease, commit, { signal }) => {
       signal.throwIfAborted();

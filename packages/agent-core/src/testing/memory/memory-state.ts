@@ -1,3 +1,4 @@
+import { untilAborted } from '../../base/abort.ts';
 import type { Clock, Instant } from '../../base/clock.ts';
 import type { CallId, RunId, WaitId } from '../../base/ids.ts';
 import type { JsonObject } from '../../base/json.ts';
@@ -63,6 +64,8 @@ export type MemoryState = {
   readonly requests: Map<string, RunId>;
   readonly conversations: Map<string, MemoryConversation>;
   readonly values: Map<string, Value>;
+  /** Workers that wait for a run that they may claim. */
+  readonly workers: Set<() => void>;
 };
 
 export function memoryState(clock: Clock): MemoryState {
@@ -72,7 +75,31 @@ export function memoryState(clock: Clock): MemoryState {
     requests: new Map(),
     conversations: new Map(),
     values: new Map(),
+    workers: new Set(),
   };
+}
+
+/** Tells workers when the root, or the one behind it in its conversation, may be claimed now. */
+export function tellWorkers(state: MemoryState, { conversation, rootRunId }: MemoryRoot): void {
+  const [open = rootRunId] = conversation.roots;
+  const roots = [state.roots.get(rootRunId), state.roots.get(open)];
+  const now = state.clock.now();
+  if (roots.some((root) => root !== undefined && isClaimable(root, now)))
+    for (const wake of state.workers) wake();
+}
+
+/** Resolves when one of these is woken. */
+export async function woken(sleepers: Set<() => void>, signal: AbortSignal): Promise<void> {
+  let wake = (): void => {};
+  const waiting = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  sleepers.add(wake);
+  try {
+    await untilAborted(waiting, signal);
+  } finally {
+    sleepers.delete(wake);
+  }
 }
 
 /** The place of something that is unique in its tenant. */

@@ -20,6 +20,7 @@ export const storeCapabilities = [
   'clock',
   'second-connection',
   'log-changed',
+  'claimable-told',
   'log-prune',
   'held-lock',
 ] as const;
