@@ -16,6 +16,8 @@ import { shownInput } from './shown-input.ts';
 const MAX_RETRIES = 2;
 /** Above this many events that are not known to be stored, nothing more is taken from the model. */
 const TAIL_LIMIT = 2048;
+/** The same for their texts: the answer that they belong to needs room in the commit that comes next. */
+const TAIL_CHARACTERS = 512 * 1024;
 
 /** An answer and the step that it came in. The step is still open: its end belongs to the commit of the answer. */
 export type ModelStep = { readonly stepId: string; readonly answer: ModelAnswer };
@@ -66,6 +68,10 @@ export async function callModel(run: ActiveRun, model: AgentModel): Promise<Mode
   }
 }
 
+function isTailLong({ feed }: ActiveRun): boolean {
+  return feed.tailLength > TAIL_LIMIT || feed.tailCharacters > TAIL_CHARACTERS;
+}
+
 /** Arguments as a sink may have them, for a tool with marked fields; undefined for any other. */
 function maskedInput(run: ActiveRun, toolName: string, input: JsonObject): JsonObject | undefined {
   const tool = run.catalogue.get(toolName);
@@ -113,7 +119,7 @@ async function streamed(
       if (run.signalled) await pollControl(run);
       for (const event of next.value) assembler.accept(event);
       const { journal } = run;
-      if (journal !== undefined && (run.feed.tailLength > TAIL_LIMIT || journal.flushIsDue)) {
+      if (journal !== undefined && (isTailLong(run) || journal.flushIsDue)) {
         await journal.flush(run.storage);
       }
     }

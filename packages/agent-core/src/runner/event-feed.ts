@@ -52,6 +52,10 @@ export class EventFeed {
   /** The last number that is no longer kept here: of the owner before, or dropped since. */
   #droppedThrough: number;
   #n = 0;
+  /** Characters of all texts that were numbered here, of those in the last cut, and of those that are known to be stored. */
+  #characters = 0;
+  #charactersCut = 0;
+  #charactersKnown = 0;
   #wanted: Wanted[] = [];
   #quiet = false;
   #stopped = false;
@@ -84,6 +88,11 @@ export class EventFeed {
   /** How many events wait for a commit: the owner takes nothing more from models and tools when it is full. */
   get tailLength(): number {
     return this.#base + this.#events.length - this.#known + this.#wanted.length;
+  }
+
+  /** How many characters of texts wait for a commit. */
+  get tailCharacters(): number {
+    return this.#characters - this.#charactersKnown;
   }
 
   /** Something is happening in an open step. After its end, and after the owner began to give the run back, it is dropped. */
@@ -129,12 +138,14 @@ export class EventFeed {
     for (const { event, stepId } of inOrder(this.#wanted)) this.#number(event, stepId);
     this.#wanted = [];
     const envelopes = this.#events.slice(this.#known - this.#base);
+    this.#charactersCut = this.#characters;
     return { envelopes, lastSeq: envelopes.at(-1)?.seq ?? this.#floor, openSteps: this.openSteps };
   }
 
   /** The commit up to this number is stored: what it made true is shown. */
   confirm(lastSeq: number): void {
     this.#floor = lastSeq;
+    this.#charactersKnown = this.#charactersCut;
     while (this.#known - this.#base < this.#events.length) {
       if ((this.#events[this.#known - this.#base] as Envelope).seq > lastSeq) break;
       this.#known += 1;
@@ -205,6 +216,7 @@ export class EventFeed {
 
   #number(event: AgentEvent, stepId: string | undefined): void {
     this.#n += 1;
+    if ('delta' in event) this.#characters += event.delta.length;
     const { rootRunId, runId, agent, clock, fence } = this.#options;
     const seq = sequenceOf(fence, this.#n);
     const at = clock.now();

@@ -6,9 +6,16 @@ import type { ValueWrite } from '../durable/value-store.ts';
 import type { EvidenceRow } from '../vocabulary/evidence.ts';
 import type { Message } from '../vocabulary/message.ts';
 
-/** Records (messages, calls, waits) and bytes of one commit; events and evidence follow from them. */
+/** Records (messages, calls, waits) of one commit; events and evidence follow from them. */
 const MAX_ROWS = 90;
-const MAX_BYTES = 4 * 1024 * 1024;
+/** Characters of the JSON of one commit's messages. */
+const MAX_MESSAGES = 4 * 1024 * 1024;
+/** Of its events: an end says the last answer twice, and a pause the arguments that were asked about again. */
+const MAX_EVENTS = 3 * MAX_MESSAGES;
+/** The most that one answer of a model may be; the rest of a commit's messages is for what is said about it. */
+export const MAX_ANSWER = 4_000_000;
+/** What is larger should not share a commit with what was known before it. */
+export const LARGE_ANSWER: number = 256 * 1024;
 /** Half of that, or less: a batch leaves room for one result more, which is there twice, as message and as event. */
 const FULL_ROWS = 45;
 const FULL_CHARACTERS = 512 * 1024;
@@ -82,7 +89,7 @@ export function merged(first: Pending, then: Pending): Pending {
 }
 
 /** @throws AgentError `COMMIT_TOO_LARGE` above the limits of one commit. */
-export function refuseLarge(commit: Commit): void {
+export function refuseLarge(commit: Commit, { messages }: Pick<Pending, 'messages'>): void {
   const rows =
     1 +
     (commit.messages?.length ?? 0) +
@@ -92,13 +99,24 @@ export function refuseLarge(commit: Commit): void {
     // What is deleted takes no room.
     (commit.values ?? []).filter(({ value }) => value !== undefined).length;
   if (rows > MAX_ROWS) throw commitTooLarge(`${rows} rows`, `${MAX_ROWS} rows`);
-  let bytes = 0;
-  for (const { message } of commit.messages ?? []) bytes += sizeOf(message);
-  for (const { event } of commit.events ?? []) bytes += sizeOf(event);
-  if (bytes > MAX_BYTES) throw commitTooLarge(`${bytes} bytes`, `${MAX_BYTES} bytes`);
+  // As they are said: what a sealer makes of them is longer.
+  refuseAbove(MAX_MESSAGES, {
+    of: 'messages',
+    sizes: messages.map(({ message }) => sizeOf(message)),
+  });
+  const events = commit.events ?? [];
+  refuseAbove(MAX_EVENTS, { of: 'events', sizes: events.map(({ event }) => sizeOf(event)) });
+}
+
+function refuseAbove(
+  limit: number,
+  { of, sizes }: { readonly of: string; readonly sizes: readonly number[] },
+): void {
+  const size = sizes.reduce((sum, one) => sum + one, 0);
+  if (size > limit) throw commitTooLarge(`${size} characters of ${of}`, `${limit} characters`);
 }
 
 /** The text length is close enough: the limit protects the store, it is no contract about bytes. */
-function sizeOf(value: unknown): number {
+export function sizeOf(value: unknown): number {
   return JSON.stringify(value).length;
 }

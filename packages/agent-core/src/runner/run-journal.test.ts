@@ -59,13 +59,35 @@ describe('what one commit holds is bounded', () => {
     });
   });
 
-  test('in bytes, of messages and events together', async () => {
-    const { journal, feed } = await journalOf();
-    const half = 'x'.repeat(2.5 * 1024 * 1024);
-    journal.message({ runId, seq: 1, message: message(half) });
+  test('in the size of its messages, and in that of its events', async () => {
+    const large = 'x'.repeat(4 * 1024 * 1024);
+    const { journal } = await journalOf();
+    journal.message({ runId, seq: 1, message: message(large) });
+    await expect(journal.commit(stop)).rejects.toMatchObject({
+      code: 'COMMIT_TOO_LARGE',
+      message: expect.stringContaining('characters of messages'),
+    });
+    const { journal: other, feed } = await journalOf();
     feed.live('s1', { type: 'step-started', stepId: 's1', kind: 'model' });
-    feed.live('s1', { type: 'message-delta', messageId: 'm', delta: half });
-    await expect(journal.commit(stop)).rejects.toMatchObject({ code: 'COMMIT_TOO_LARGE' });
+    for (let n = 0; n < 3; n += 1)
+      feed.live('s1', { type: 'message-delta', messageId: 'm', delta: large });
+    expect(feed.tailCharacters).toBe(3 * large.length);
+    await expect(other.commit(stop)).rejects.toMatchObject({
+      code: 'COMMIT_TOO_LARGE',
+      message: expect.stringContaining('characters of events'),
+    });
+  });
+
+  test('a text counts until it is known to be stored', async () => {
+    const { journal, feed } = await journalOf();
+    feed.live('s1', { type: 'step-started', stepId: 's1', kind: 'model' });
+    feed.live('s1', { type: 'message-delta', messageId: 'm', delta: 'abc' });
+    const stored = journal.commit(stop);
+    feed.live('s1', { type: 'message-delta', messageId: 'm', delta: 'de' });
+    await stored;
+    expect(feed.tailCharacters).toBeLessThanOrEqual(2);
+    await journal.commit(stop);
+    expect(feed.tailCharacters).toBe(0);
   });
 });
 

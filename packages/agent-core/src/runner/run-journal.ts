@@ -29,7 +29,10 @@ import type { RunSetup } from './run-setup.ts';
 const RESEND_MS = 50;
 
 /** How a commit gives the run back: for a while, or for ever. */
-export type Ending = Pick<Commit, 'closeInbox' | 'poison' | 'release' | 'settleTurn' | 'values' | 'voidWaits'>;
+export type Ending = Pick<
+  Commit,
+  'closeInbox' | 'poison' | 'release' | 'settleTurn' | 'values' | 'voidWaits'
+>;
 
 /**
  * The one committer of a run tree: gathers what has become known and stores it together, one commit in
@@ -176,7 +179,7 @@ export class RunJournal {
     this.#pending = nothing();
     this.#sentAt = this.#setup.clock.monotonic();
     const commit = await this.#cut(pending, ending);
-    refuseLarge(commit);
+    refuseLarge(commit, pending);
     const result = await this.#untilAnswered(commit, stop);
     if (result.kind === 'superseded') throw runSuperseded(this.#lease.rootRunId);
     if (result.kind === 'committed') {

@@ -1,4 +1,4 @@
-import { modelRefused, outputInvalid } from '../base/error-catalog.ts';
+import { commitTooLarge, modelRefused, outputInvalid } from '../base/error-catalog.ts';
 import type { AgentModel } from '../model/agent-model.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
 import { hasNews, takeNews } from './act-on-signals.ts';
@@ -11,6 +11,7 @@ import { dispatchBatch, finishBatch, marksAreStored } from './dispatch-batch.ts'
 import { giveBack, leavesCalls } from './drain.ts';
 import { checkLimits } from './limits.ts';
 import { outputComplaint, readOutput } from './output-rules.ts';
+import { LARGE_ANSWER, MAX_ANSWER, sizeOf } from './pending-commit.ts';
 import { pauseRun, type Rest, settleRun } from './settle-run.ts';
 
 /**
@@ -77,10 +78,15 @@ async function ended(run: ActiveRun, outcome: RunOutcome): Promise<boolean> {
 /** Puts an answer on record; undefined when the run goes on. */
 async function takeAnswer(run: ActiveRun, step: ModelStep): Promise<RunOutcome | undefined> {
   const { answer, stepId } = step;
+  const size = run.journal === undefined ? 0 : sizeOfAnswer(answer);
+  if (size > LARGE_ANSWER && run.journal?.isEmpty === false) await store(run);
   run.counters.steps += 1;
   recordModel(run, step);
   if (answer.finish === 'content-filter')
     throw modelRefused({ reason: `The model "${answer.model}" stopped with "content-filter".` });
+  // What was shown of it is in the log; the answer itself has no row that could hold it.
+  if (size > MAX_ANSWER)
+    throw commitTooLarge(`an answer of ${size} characters`, `${MAX_ANSWER} characters`);
   run.append({ role: 'assistant', origin: 'model', parts: answer.parts });
   run.journal?.progressed();
   if (answer.text !== '' || answer.calls.length === 0) run.lastText = answer.text;
@@ -115,6 +121,12 @@ async function takeAnswer(run: ActiveRun, step: ModelStep): Promise<RunOutcome |
     text: answer.text,
     ...(checked.output === undefined ? {} : { output: checked.output }),
   };
+}
+
+/** Close enough while it is small; exact when it matters. */
+function sizeOfAnswer({ parts, text }: ModelStep['answer']): number {
+  const inputs = parts.some(({ type }) => type !== 'text');
+  return !inputs && text.length < LARGE_ANSWER / 8 ? text.length : sizeOf(parts);
 }
 
 function recordModel(run: ActiveRun, { answer }: ModelStep): void {
