@@ -1,5 +1,5 @@
 import { fidelity } from '../../src/testing/store-contract/fidelity.ts';
-import { broken, mangling, NEVER, noticed } from './mutant.ts';
+import { broken, mangling, NEVER, noticed, sendingCommit } from './mutant.ts';
 
 noticed([...fidelity], {
   'what is absent is null': broken('records', (real) => ({
@@ -16,6 +16,9 @@ noticed([...fidelity], {
       state.roots.get(run.runId)?.runs.set(run.runId, run);
       return created;
     },
+  })),
+  'a cancellation is not kept': sendingCommit(({ runs }) => ({
+    runs: runs.map(({ cancellation: _lost, ...run }) => run),
   })),
   'NUL is left out': mangling((text) => text.replaceAll('\\u0000', '')),
   'halves of characters are replaced': mangling((text) =>

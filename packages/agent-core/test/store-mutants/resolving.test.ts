@@ -2,6 +2,12 @@ import { resolving } from '../../src/testing/store-contract/resolving.ts';
 import { broken, noticed, resolvingWith, tick } from './mutant.ts';
 
 noticed([...resolving], {
+  'waits without a call are not listed': broken('records', (real) => ({
+    waits: async (query) => {
+      const page = await real.waits(query);
+      return { ...page, items: page.items.filter(({ callId }) => callId !== undefined) };
+    },
+  })),
   'the digest is not compared': resolvingWith((answer, wait) => ({
     ...answer,
     digest: wait.digest,

@@ -102,6 +102,24 @@ export const fidelity: readonly Rule<StoreSubject>[] = [
     );
     same('lastEvidence' in fresh, false, 'a last evidence row without evidence');
   }),
+  storeRule('how far a cancellation has come comes back as it was', async (bench) => {
+    const { store, stop } = bench;
+    const { run, lease } = await bench.started();
+    const target = { target: 'tool-execution', targetRef: `${run.runId}.1.0` } as const;
+    const cancelling = {
+      ...inStatus(run, 'cancelling'),
+      cancellation: {
+        reason: 'enough',
+        requestedBy: 'someone',
+        signalSeq: 1,
+        outcomes: [{ ...target, status: 'failed', message: 'stuck' }],
+        remaining: [target],
+      },
+    } as const;
+    await bench.committed(lease, { runs: [cancelling] });
+    const tree = present(await store.records.load(run.runId, stop), 'the tree');
+    same(tree.runs, [cancelling], 'the run');
+  }),
   storeRule('a member that is undefined comes back absent', async (bench) => {
     const { store, stop } = bench;
     const { run, lease } = await bench.started();

@@ -36,6 +36,27 @@ export const resolving: readonly Rule<StoreSubject>[] = [
     const signal = { seq: 1, kind: 'approval-decision', payload: { waitId: waitIdFor(run, 1) } };
     same(seen, [signal], 'the signals');
   }),
+  storeRule(
+    'a question about a run as a whole is listed, answered and used like one of a call',
+    async (bench) => {
+      const { store, stop } = bench;
+      const { run, lease } = await bench.started();
+      const id = waitIdOf(`${run.runId}.w1`);
+      const { callId: _none, ...rest } = question(run, 1);
+      const wait = { ...rest, id, kind: 'recovery', allowed: ['approve', 'abandon'] } as const;
+      const next = await bench.committed(lease, { opens: [wait] });
+      const query = { scope: bench.principal.scope, runId: run.runId, limit: 10, ...stop };
+      same((await store.records.waits(query)).items, [wait], 'the list');
+      const answer = { digest: wait.digest, decision: 'abandon', by: 'someone' } as const;
+      const resolution = { plain: { decision: 'abandon' } } as const;
+      const resolved = await store.inbox.resolve(id, { ...answer, resolution }, stop);
+      same(resolved, { kind: 'resolved', rootRunId: run.runId }, 'the answer');
+      const moves = [{ id, from: ['resolved'], to: 'used' }] as const;
+      await bench.committed(next, { moves, consume: [1], progress: true });
+      const tree = await store.records.load(run.runId, stop);
+      same(tree?.waits[0]?.status, 'used', 'the wait');
+    },
+  ),
   storeRule('an answer never touches the run row: the owner goes on', async (bench) => {
     const { run, lease } = await asked(bench);
     const before = await bench.store.records.head(run.runId, bench.stop);
