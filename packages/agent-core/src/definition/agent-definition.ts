@@ -7,7 +7,7 @@ import type { AgentYield } from '../events/agent-yield.ts';
 import type { ToolCatalogue } from '../tools/catalogue.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { RunContext } from '../vocabulary/run-context.ts';
-import type { RunInput } from '../vocabulary/run-input.ts';
+import type { Admission, RunInput } from '../vocabulary/run-input.ts';
 import type { RunSignal, SignalKind } from '../vocabulary/signal.ts';
 
 export const RECOVERIES = ['none', 'action-boundary'] as const;
@@ -59,6 +59,8 @@ export type AgentSpec<N extends Needs, O extends Schema | undefined> = {
   readonly recovery?: (typeof RECOVERIES)[number];
   /** Who decides about calls, and what becomes of a question that is rejected or not answered. */
   readonly approvals?: ApprovalRules<Resolved<N>>;
+  /** What happens to a run that is started while another one of its conversation is open. Default `reject`. */
+  readonly admission?: Admission;
   readonly accepts?: readonly SignalKind[];
   readonly signals?: { readonly [K in HookableKind]?: SignalHook<Resolved<N>> };
   readonly execute?: (
@@ -97,6 +99,7 @@ export interface AgentDefinition<Output = unknown> {
   readonly durable: boolean;
   readonly recovery: (typeof RECOVERIES)[number];
   readonly approvals: CheckedApprovalRules;
+  readonly admission: Admission;
   readonly accepts: readonly SignalKind[];
   readonly signals: { readonly [K in HookableKind]?: SignalHook<never> };
   readonly execute?: (input: RunInput, context: RunContext<never>) => unknown;

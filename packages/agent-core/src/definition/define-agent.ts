@@ -68,6 +68,7 @@ export function defineAgent<N extends Needs = Needs, O extends Schema | undefine
     durable: recovery === 'action-boundary' || accepts.length > 0,
     recovery,
     approvals: Object.freeze({ ...APPROVALS, ...present(spec.approvals) }),
+    admission: spec.admission ?? 'reject',
     accepts,
     signals: Object.freeze(present(spec.signals)),
     ...(spec.execute === undefined ? {} : { execute: spec.execute }),

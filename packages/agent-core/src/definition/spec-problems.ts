@@ -3,6 +3,7 @@ import { isJsonObject } from '../base/json.ts';
 import type { Needs } from '../base/port.ts';
 import type { Schema } from '../base/schema-types.ts';
 import type { Tool } from '../tools/tool.ts';
+import { ADMISSIONS } from '../vocabulary/run-input.ts';
 import { type AgentSpec, EXPOSURES, RECOVERIES } from './agent-definition.ts';
 import { approvalProblems } from './approval-problems.ts';
 import { limitProblems, samplingProblems } from './number-problems.ts';
@@ -24,6 +25,7 @@ const FIELDS = [
   'output',
   'recovery',
   'approvals',
+  'admission',
   'accepts',
   'signals',
   'execute',
@@ -156,13 +158,26 @@ function membersOf(value: unknown): readonly (readonly [string, unknown])[] {
 }
 
 function choices(spec: Spec, subject: string): readonly Problem[] {
-  const { recovery, streamingExposure } = spec;
+  const { recovery, admission, streamingExposure } = spec;
   const problems: Problem[] = [];
   if (recovery !== undefined && !RECOVERIES.includes(recovery)) {
     problems.push({
       at: `${subject}.recovery`,
       seen: `is ${shown(recovery)}.`,
       mend: `Choose one of: ${RECOVERIES.join(', ')}.`,
+    });
+  }
+  if (admission !== undefined && !ADMISSIONS.includes(admission)) {
+    problems.push({
+      at: `${subject}.admission`,
+      seen: `is ${shown(admission)}.`,
+      mend: `Choose one of: ${ADMISSIONS.join(', ')}.`,
+    });
+  } else if (admission !== undefined && !isDurable(spec)) {
+    problems.push({
+      at: `${subject}.admission`,
+      seen: 'has no meaning for a stateless agent: it keeps no conversation.',
+      mend: 'Say recovery: "action-boundary", or leave it out.',
     });
   }
   if (streamingExposure === undefined || streamingExposure === 'balanced') return problems;

@@ -3,9 +3,15 @@ import type { RunId } from '../base/ids.ts';
 import type { Kept } from '../vocabulary/kept.ts';
 import type { Message } from '../vocabulary/message.ts';
 import type { Scope } from '../vocabulary/scope.ts';
+import type { RunSignal } from '../vocabulary/signal.ts';
 
 /** A run that has ended, as other runs of its conversation see it. */
-export type Turn = { readonly runId: RunId; readonly messages: readonly Kept<Message>[] };
+export type Turn = {
+  readonly runId: RunId;
+  readonly messages: readonly Kept<Message>[];
+  /** Messages that the run was sent and ended without reading, in the order of their arrival; absent when there are none. */
+  readonly unread?: readonly RunSignal[];
+};
 
 /** What a conversation remembers: settled turns only. */
 export interface ConversationStore {

@@ -2,6 +2,7 @@ import type { Stop } from '../base/abort.ts';
 import type { RunId } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Kept } from '../vocabulary/kept.ts';
+import type { Admission } from '../vocabulary/run-input.ts';
 import type { Principal } from '../vocabulary/scope.ts';
 import type { RunState } from '../vocabulary/state.ts';
 import type { Commit, CommitResult, Lease, Written } from './commit.ts';
@@ -11,13 +12,14 @@ export type Creation = {
   /** Unique per tenant: the same key again answers `exists`. */
   readonly requestKey?: string;
   /** What happens while another run of the conversation is open. */
-  readonly admission: 'reject' | 'queue' | 'interrupt';
+  readonly admission: Admission;
   /** Claims in the same commit. */
   readonly claim?: { readonly owner: string; readonly ttlMs: number };
 } & Stop;
 
 export type Created =
-  | { readonly kind: 'created'; readonly lease?: Lease }
+  /** `behind`: the open run of the conversation, which this one waits for. It is claimable when those before it have ended. */
+  | { readonly kind: 'created'; readonly lease?: Lease; readonly behind?: RunId }
   | { readonly kind: 'exists'; readonly run: RunState }
   | { readonly kind: 'conversation-busy'; readonly runId: RunId }
   | { readonly kind: 'conversation-foreign' };

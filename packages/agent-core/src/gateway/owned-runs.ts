@@ -27,6 +27,8 @@ export type DrainOptions = {
   readonly reason: unknown;
 };
 
+export type ConversationPlace = { readonly conversationId: string; readonly tenantId: string };
+
 type Held = { readonly run: ActiveRun; readonly lease: Lease };
 
 /** The runs that this process owns: keeps their leases alive and passes signals on. */
@@ -38,6 +40,8 @@ export class OwnedRuns {
   readonly wanted: Set<RunId> = new Set();
   readonly #runs = new Map<RunId, ActiveRun>();
   readonly #working = new Map<RunId, Promise<unknown>>();
+  /** Who waits for a run to be taken up here. */
+  readonly #expected = new Map<RunId, ReadonlySet<() => void>>();
   #beating: AbortController | undefined;
 
   constructor(setup: RunSetup, leaseMs: number = DEFAULT_LEASE_MS) {
@@ -56,6 +60,7 @@ export class OwnedRuns {
     if (before !== undefined && !before.feed.isQuiet) lose(before, runSuperseded(run.runId));
     this.#runs.set(run.runId, run);
     this.#working.set(run.runId, work);
+    for (const tell of this.#expected.get(run.runId) ?? []) tell();
     if (run.journal !== undefined) this.#beat();
     const leave = (): void => {
       if (this.#working.get(run.runId) !== work) return;
@@ -64,6 +69,25 @@ export class OwnedRuns {
       if (this.#runs.size === 0) this.#rest();
     };
     work.then(leave, leave);
+  }
+
+  /** The work on the run of a conversation that is here, if one is. */
+  workIn({ conversationId, tenantId }: ConversationPlace): Promise<unknown> | undefined {
+    for (const { runId, facts } of this.#runs.values())
+      if (facts.conversationId === conversationId && facts.principal.scope.tenantId === tenantId)
+        return this.#working.get(runId);
+    return undefined;
+  }
+
+  /** Calls back when the run is taken up here; answers what takes that back. */
+  expect(runId: RunId, tell: () => void): () => void {
+    this.#expected.set(runId, new Set([...(this.#expected.get(runId) ?? []), tell]));
+    return () => {
+      const others = new Set(this.#expected.get(runId));
+      others.delete(tell);
+      if (others.size === 0) this.#expected.delete(runId);
+      else this.#expected.set(runId, others);
+    };
   }
 
   /**

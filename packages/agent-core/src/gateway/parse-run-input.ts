@@ -2,13 +2,14 @@ import { inputInvalid, type Problem } from '../base/error-catalog.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 import type { TextPart } from '../vocabulary/message.ts';
-import type { RunInput } from '../vocabulary/run-input.ts';
+import { ADMISSIONS, type RunInput } from '../vocabulary/run-input.ts';
 import { sizeProblems } from './given.ts';
 import { historyProblems, isTextTurn, messageProblems, shown } from './message-problems.ts';
 
 const FIELDS = [
   'message',
   'conversationId',
+  'admission',
   'parentRunId',
   'history',
   'clientTools',
@@ -87,6 +88,13 @@ function problemsOf(input: Readonly<Record<string, unknown>>): Problem[] {
       });
     }
   }
+  const { admission } = input;
+  if (admission !== undefined && !(ADMISSIONS as readonly unknown[]).includes(admission))
+    problems.push({
+      at: 'input.admission',
+      seen: `is ${shown(admission)}.`,
+      mend: `Choose one of: ${ADMISSIONS.join(', ')}.`,
+    });
   problems.push(...historyProblems(input['history'], 'input.history'));
   problems.push(...clientToolProblems(input['clientTools']));
   for (const field of ['selection', 'state', 'metadata', 'dependencies']) {

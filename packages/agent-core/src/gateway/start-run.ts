@@ -5,6 +5,8 @@ import {
   inputInvalid,
   runNotDurable,
 } from '../base/error-catalog.ts';
+import type { RunId } from '../base/ids.ts';
+import type { DurableStore } from '../durable/durable-store.ts';
 import {
   acceptStateless,
   catalogueOf,
@@ -13,7 +15,8 @@ import {
   firstMessage,
   firstOwner,
 } from '../runner/accept-run.ts';
-import { loadHistory, settledHistory } from '../runner/load-history.ts';
+import { inherit } from '../runner/conversation-lane.ts';
+import { loadConversation, settledHistory } from '../runner/load-history.ts';
 import type { RunFacts } from '../runner/run-facts.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import { checkCaller, headFor } from './access.ts';
@@ -22,6 +25,8 @@ import { definitionOf, driveOwned, type GatewayParts } from './drive.ts';
 import { followedHandle, ownedHandle } from './handles.ts';
 import { parseRunInput } from './parse-run-input.ts';
 import type { RunHandle } from './run-handle.ts';
+import { takeOver } from './take-over.ts';
+import { wake } from './wake.ts';
 
 /** Accepts a run and begins to drive it. Nothing exists before the input is checked. */
 export async function startRun(
@@ -38,6 +43,7 @@ export async function startRun(
   if (definition.durable) return startDurable(parts, facts, caller);
   if (input.clientTools !== undefined && input.clientTools.length > 0)
     throw runNotDurable(definition.name, 'client tools');
+  if (input.admission !== undefined) throw runNotDurable(definition.name, 'admission');
   const run = acceptStateless(parts.setup, facts, caller.signal);
   if (input.history !== undefined) run.messages.push(...settledHistory(input.history));
   run.append(firstMessage(facts));
@@ -51,9 +57,8 @@ async function startDurable(
 ): Promise<RunHandle> {
   const { setup } = parts;
   checkClientTools(facts);
-  const history = await loadHistory(setup, facts);
   const { created, stored, chain } = await createRun(setup, facts, {
-    admission: 'reject',
+    admission: facts.input.admission ?? facts.definition.admission,
     claim: { owner: parts.owner, ttlMs: parts.owned.leaseMs },
     signal: caller.signal,
     ...(caller.requestKey === undefined ? {} : { requestKey: caller.requestKey }),
@@ -69,13 +74,37 @@ async function startDurable(
     case 'conversation-foreign':
       throw conversationNotFound(facts.conversationId);
     case 'created': {
+      if (created.behind !== undefined) return queued(parts, facts, created.behind);
       if (created.lease === undefined)
         return followedHandle(parts, { runId: facts.runId, after: 0 });
       const run = firstOwner(setup, facts, { lease: created.lease, chain, stored });
-      run.messages.push(...history, firstMessage(facts));
+      // Read now that no other run of the conversation is open: what it has become is complete.
+      const { messages, inherited } = await loadConversation(setup, facts);
+      run.messages.push(...messages, firstMessage(facts));
+      inherit(run, inherited);
       return ownedHandle(parts, driveOwned(parts, run));
     }
   }
+}
+
+/** A run that waits for its turn: this process drives it then, unless another one is faster. */
+async function queued(
+  parts: GatewayParts,
+  { runId, input, definition, conversationId, principal }: RunFacts,
+  behind: RunId,
+): Promise<RunHandle> {
+  const store = parts.setup.store as DurableStore; // It has just created the run.
+  const { signal } = parts.closing;
+  if ((input.admission ?? definition.admission) === 'interrupt') {
+    // The store has put the cancellation into the inbox of the open run: append, then claim.
+    const head = await store.records.head(behind, { signal });
+    if (head !== undefined) await wake(parts, { run: head.run, store, signal });
+  }
+  const place = { conversationId, tenantId: principal.scope.tenantId };
+  const driven = await takeOver(parts, { root: runId, store, place, signal });
+  return driven === undefined
+    ? followedHandle(parts, { runId, after: 0 })
+    : ownedHandle(parts, driven);
 }
 
 /** What the client says of its tools is input: refused as such, and before anything is stored. */

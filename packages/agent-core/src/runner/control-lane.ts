@@ -1,5 +1,4 @@
 import { runCancelled } from '../base/error-catalog.ts';
-import type { JsonObject } from '../base/json.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import type { RunTree } from '../durable/run-records.ts';
 import { isControl, type RunSignal } from '../vocabulary/signal.ts';
@@ -152,13 +151,4 @@ export async function takeAnswer(run: ActiveRun, record: WaitRecord): Promise<vo
   });
   open.wait = record;
   open.answer = answer;
-}
-
-/** The text of a conversation signal, as the model gets it. */
-export function signalText(payload: JsonObject): string {
-  for (const key of ['text', 'message', 'instruction']) {
-    const value = payload[key];
-    if (typeof value === 'string') return value;
-  }
-  return JSON.stringify(payload);
 }

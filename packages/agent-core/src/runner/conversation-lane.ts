@@ -1,5 +1,9 @@
+import type { RunId } from '../base/ids.ts';
+import type { JsonObject } from '../base/json.ts';
+import { type Message, textOf } from '../vocabulary/message.ts';
+import { isControl, type RunSignal } from '../vocabulary/signal.ts';
 import type { ActiveRun } from './active-run.ts';
-import { consumed, signalText } from './control-lane.ts';
+import { consumed } from './control-lane.ts';
 import { callHook } from './signal-hooks.ts';
 
 /**
@@ -19,11 +23,52 @@ export async function readConversation(
     run.conversation = run.conversation.filter((other) => other !== signal);
     consumed(run, signal);
     if (await callHook(run, { signal, step: () => options.stepId })) continue;
-    const text = signalText(signal.payload);
-    run.append({ role: 'user', origin: 'user', parts: [{ type: 'text', text }] });
-    run.journal?.weighs(text.length);
+    const message = messageIn(signal);
+    run.append(message);
+    run.journal?.weighs(textOf(message.parts).length);
     given = true;
     if (run.journal?.isFull === true) await run.journal.commit({ signal: run.storage.signal });
   }
   return given;
+}
+
+/** Messages of an earlier run of the conversation that ended without reading them. */
+export type Inherited = { readonly runId: RunId; readonly signals: readonly RunSignal[] };
+
+/** The first run after one that ended without reading its messages has them before its own input; its evidence says so. */
+export function inherit(run: ActiveRun, inherited: Inherited | undefined): void {
+  if (inherited === undefined) return;
+  for (const { seq, kind, payload } of inherited.signals)
+    run.evidence('signal', {
+      runId: inherited.runId,
+      signalSeq: seq,
+      kind,
+      payload,
+      pollPoint: 'safe-boundary',
+    });
+}
+
+/**
+ * A run that fails or is cancelled reads nothing more: what has arrived and was not read is named by its result, and
+ * belongs to the next run of the conversation. The end does not wait for a store that is away.
+ */
+export async function leaveUnread(run: ActiveRun): Promise<void> {
+  const { store } = run.setup;
+  if (store === undefined || run.facts.definition.accepts.every(isControl)) return;
+  const pending = await store.inbox.pending(run.runId, run.storage).catch(() => []);
+  const late = pending.filter(({ seq, kind }) => !isControl(kind) && !run.readSignals.has(seq));
+  run.conversation = [...run.conversation, ...late];
+}
+
+/** A signal of the conversation lane, as the model gets it. */
+export function messageIn({ payload }: RunSignal): Message {
+  return { role: 'user', origin: 'user', parts: [{ type: 'text', text: textIn(payload) }] };
+}
+
+function textIn(payload: JsonObject): string {
+  for (const key of ['text', 'message', 'instruction']) {
+    const value = payload[key];
+    if (typeof value === 'string') return value;
+  }
+  return JSON.stringify(payload);
 }

@@ -1,5 +1,6 @@
 import type { CallId } from '../base/ids.ts';
 import type { Message, Part } from '../vocabulary/message.ts';
+import { type Inherited, messageIn } from './conversation-lane.ts';
 import { opened } from './keeping.ts';
 import type { RunFacts } from './run-facts.ts';
 import type { RunSetup } from './run-setup.ts';
@@ -7,29 +8,49 @@ import type { RunSetup } from './run-setup.ts';
 /** How many settled turns a run sees of its conversation. */
 const TURNS = 50;
 
+/** What a run goes on from. */
+export type Conversation = {
+  readonly messages: readonly Message[];
+  /** What the run right before this one was sent and did not read; part of `messages`. */
+  readonly inherited?: Inherited;
+};
+
 /**
  * What was said before: the client's own history when it sends one (then nothing is read and no turn is
- * written), else the settled turns of the conversation. The stored history is never rewritten.
+ * written), else the settled turns of the conversation, each with the messages that its run ended without
+ * reading, so they stand before the input of the run behind it. The stored history is never rewritten.
  */
-export async function loadHistory(setup: RunSetup, facts: RunFacts): Promise<readonly Message[]> {
+export async function loadConversation(setup: RunSetup, facts: RunFacts): Promise<Conversation> {
   const { history, conversationId } = facts.input;
-  if (history !== undefined && history.length > 0) return settledHistory(history);
+  if (history !== undefined && history.length > 0) return { messages: settledHistory(history) };
   if (setup.store === undefined || conversationId === undefined || !facts.definition.durable)
-    return [];
+    return { messages: [] };
   const turns = await setup.store.conversations.turns(conversationId, {
     scope: facts.principal.scope,
     last: TURNS,
     signal: new AbortController().signal,
   });
   const messages: Message[] = [];
-  for (const { runId, messages: kept } of turns) {
+  for (const { runId, messages: kept, unread = [] } of turns) {
     for (const [index, message] of kept.entries()) {
       messages.push(
         await opened(message, { sealer: setup.sealer, boundTo: `${runId}.m${index + 1}` }),
       );
     }
+    messages.push(...unread.map(messageIn));
   }
-  return settledHistory(messages);
+  const last = turns.at(-1);
+  return {
+    messages: settledHistory(messages),
+    ...(last?.unread === undefined
+      ? {}
+      : { inherited: { runId: last.runId, signals: last.unread } }),
+  };
+}
+
+/** What was said before in the conversation of a run. */
+export async function loadHistory(setup: RunSetup, facts: RunFacts): Promise<readonly Message[]> {
+  return (await loadConversation(setup, facts)).messages;
 }
 
 /**

@@ -1,7 +1,7 @@
-import { rootRunOf } from '../../src/testing/memory/memory-state.ts';
+import { type MemoryRoot, rootRunOf } from '../../src/testing/memory/memory-state.ts';
 import { creating } from '../../src/testing/store-contract/creating.ts';
 import { isTerminal } from '../../src/vocabulary/state.ts';
-import { asStatus, broken, NEVER, noticed, tick } from './mutant.ts';
+import { asStatus, atClaim, broken, NEVER, noticed, tick } from './mutant.ts';
 
 noticed([...creating], {
   'a request key is not looked up': broken('ownership', (real) => ({
@@ -64,6 +64,34 @@ noticed([...creating], {
         admission: options.admission === 'queue' ? 'interrupt' : options.admission,
       }),
   })),
+  'a queued create does not say what it waits for': broken('ownership', (real) => ({
+    create: async (run, first, options) => {
+      const created = await real.create(run, first, options);
+      if (created.kind !== 'created') return created;
+      const { behind: _, ...rest } = created;
+      return rest;
+    },
+  })),
+  'a queued run that is cancelled waits for its turn': broken('ownership', (real, state) => ({
+    claim: async (target, options) => {
+      const waits = ({ conversation, rootRunId }: MemoryRoot): boolean =>
+        conversation.roots[0] !== rootRunId;
+      const root = target === 'next' ? undefined : state.roots.get(target);
+      if (root !== undefined) return waits(root) ? undefined : real.claim(target, options);
+      const others = [...state.roots.values()].filter((one) => !waits(one));
+      for (const one of others) {
+        const lease = await real.claim(one.rootRunId, options);
+        if (lease !== undefined) return lease;
+      }
+      return undefined;
+    },
+  })),
+  'any control signal makes a queued run claimable': atClaim((root) => {
+    const isPoked = root.inbox.signals.some(
+      ({ signal, consumed }) => !consumed && signal.kind === 'pause',
+    );
+    if (isPoked && rootRunOf(root).status === 'created') asStatus(root, 'active');
+  }),
   'a foreign conversation is entered': broken('ownership', (real, state) => ({
     create: (run, first, options) => {
       for (const [key, conversation] of state.conversations) {

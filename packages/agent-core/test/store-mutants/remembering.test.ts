@@ -28,6 +28,27 @@ noticed([...remembering], {
         messages: (state.roots.get(runId)?.messages ?? []).map(({ message }) => message),
       })),
   })),
+  'nothing is said of unread messages': broken('conversations', (real) => ({
+    turns: async (id, query) => (await real.turns(id, query)).map(({ unread: _, ...turn }) => turn),
+  })),
+  'unread messages are told newest first': broken('conversations', (real) => ({
+    turns: async (id, query) =>
+      (await real.turns(id, query)).map(({ unread, ...turn }) =>
+        unread === undefined ? turn : { ...turn, unread: [...unread].reverse() },
+      ),
+  })),
+  'what was read is told as unread, and so are control signals': broken(
+    'conversations',
+    (real, state) => ({
+      turns: async (id, query) =>
+        (await real.turns(id, query)).map((turn) => {
+          const { signals = [] } = state.roots.get(turn.runId)?.inbox ?? {};
+          return signals.length === 0
+            ? turn
+            : { ...turn, unread: signals.map(({ signal }) => signal) };
+        }),
+    }),
+  ),
   'a running run is a turn': broken('conversations', (real, state) => ({
     turns: async (id, query) => {
       const settled = await real.turns(id, query);

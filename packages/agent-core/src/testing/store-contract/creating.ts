@@ -146,7 +146,8 @@ export const creating: readonly Rule<StoreSubject>[] = [
     const third = bench.run({ conversationId });
     for (const queued of [second, third]) {
       const answer = await bench.create(queued, { admission: 'queue', claim });
-      same(answer, { kind: 'created' }, 'a queued create, also if it asks for a claim');
+      const wanted = { kind: 'created', behind: run.runId } as const;
+      same(answer, wanted, 'a queued create, also if it asks for a claim');
       same(await bench.claim(queued.runId), undefined, 'a claim of a queued run');
     }
     same(await bench.claim('next'), undefined, 'the next run while the first is owned');
@@ -170,7 +171,7 @@ export const creating: readonly Rule<StoreSubject>[] = [
     const { conversationId } = run;
     const second = bench.run({ conversationId });
     const answer = await bench.create(second, { admission: 'interrupt', claim });
-    same(answer, { kind: 'created' }, 'the interrupting create');
+    same(answer, { kind: 'created', behind: run.runId }, 'the interrupting create');
     same(await bench.claim(second.runId), undefined, 'a claim of the interrupting run');
     const signals = await bench.store.inbox.pending(run.runId, bench.stop);
     same(
@@ -182,6 +183,29 @@ export const creating: readonly Rule<StoreSubject>[] = [
     await bench.committed(owner, { ...ending(run, { status: 'cancelled' }), consume: [1] });
     present(await bench.claim(second.runId), 'a claim of the interrupting run after that');
   }),
+  storeRule(
+    'a queued run that is cancelled is claimable before its turn, and leaves the others in their order',
+    async (bench) => {
+      const { run, lease } = await bench.started();
+      const { conversationId } = run;
+      const queued = [0, 1, 2].map(() => bench.run({ conversationId }));
+      for (const next of queued) await bench.create(next, { admission: 'queue' });
+      const [second, third, fourth] = queued as [typeof run, typeof run, typeof run];
+      for (const kind of ['pause', 'user-message', 'external-event'] as const)
+        await bench.append(third.runId, kind);
+      same(await bench.claim(third.runId), undefined, 'a claim after signals that cancel nothing');
+      await bench.append(third.runId, 'cancel');
+      const owner = present(await bench.claim('next'), 'the next run after the cancellation');
+      same(owner.rootRunId, third.runId, 'the run that is claimable');
+      await bench.committed(owner, { ...ending(third, { status: 'cancelled' }), consume: [4] });
+      same(await bench.claim(second.runId), undefined, 'a claim of the second run meanwhile');
+      await bench.committed(lease, ending(run));
+      const next = present(await bench.claim(second.runId), 'the second run at its turn');
+      same(await bench.claim(fourth.runId), undefined, 'a claim of the fourth run meanwhile');
+      await bench.committed(next, ending(second));
+      present(await bench.claim(fourth.runId), 'the fourth run at its turn');
+    },
+  ),
   storeRule(
     'an id of another user is a foreign conversation, also after its runs',
     async (bench) => {

@@ -65,6 +65,35 @@ export const remembering: readonly Rule<StoreSubject>[] = [
     same(await turns(bench, run), wanted, 'the turns');
   }),
   storeRule(
+    'a turn names the messages that its run was sent and did not read, in their order, as long as it is told',
+    async (bench) => {
+      const { run, lease } = await bench.started();
+      const sent = ['user-message', 'cancel', 'follow-up', 'steering-instruction'] as const;
+      for (const kind of [...sent, 'user-message', 'external-event'] as const)
+        await bench.append(run.runId, kind);
+      const pending = await bench.store.inbox.pending(run.runId, bench.stop);
+      same(await turns(bench, run), [], 'the turns while it runs');
+      await bench.committed(lease, {
+        ...ending(run, { status: 'cancelled' }),
+        settleTurn: { conversationId: run.conversationId, runId: run.runId },
+        consume: [1, 2],
+      });
+      const unread = pending.filter(({ seq }) => [3, 4, 5].includes(seq));
+      const wanted = [{ runId: run.runId, messages: [], unread }];
+      same(await turns(bench, run), wanted, 'the turns after its end');
+      const { conversationId } = run;
+      const next = await bench.started({ conversationId });
+      await bench.append(next.run.runId, 'user-message');
+      await bench.committed(next.lease, {
+        ...ending(next.run, { lastSeenSeq: 1 }),
+        settleTurn: { conversationId, runId: next.run.runId },
+        consume: [1],
+      });
+      const both = [...wanted, { runId: next.run.runId, messages: [] }];
+      same(await turns(bench, run), both, 'the turns after the end of the next run');
+    },
+  ),
+  storeRule(
     'a conversation is told to its user and to the whole tenant, to nobody else',
     async (bench) => {
       const conversationId = bench.name('conversation');
