@@ -6,6 +6,7 @@ import { grantsCommand } from './commands/grants.ts';
 import type { CommandHost } from './commands/host.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { pluginsCommand } from './commands/plugins.ts';
+import { pruneCommand } from './commands/prune.ts';
 import { runCommand } from './commands/run.ts';
 import { runsCommand } from './commands/runs.ts';
 import { signalCommand } from './commands/signal.ts';
@@ -44,6 +45,7 @@ export function hexagentProgram(host: CommandHost, contributed: readonly Command
     grantsCommand(host),
     signalCommand(host),
     evidenceCommand(host),
+    pruneCommand(host),
     pluginsCommand(host),
     doctorCommand(host),
     migrateCommand(host),

@@ -8,6 +8,7 @@ import {
   type Envelope,
   type Grant,
   type Port,
+  type Pruned,
   type RunGateway,
   type RunHandle,
   type RunId,
@@ -29,6 +30,8 @@ export type Turn = {
   readonly hangs?: boolean;
   readonly result?: Partial<RunResult<unknown>> & { readonly kind: RunResult<unknown>['kind'] };
   readonly error?: Error;
+  /** Events up to this number are gone: a cursor below is refused. */
+  readonly prunedThrough?: number;
 };
 
 /** Everything that was asked of the gateway, in order. */
@@ -44,6 +47,7 @@ export type FakeAppOptions = {
   readonly evidence?: RunGateway['evidence'];
   readonly verify?: RunGateway['verify'];
   readonly snapshot?: RunGateway['snapshot'];
+  readonly pruned?: Pruned;
   readonly cancelError?: Error;
   /** The cancel is heard, and the run goes on for now. */
   readonly ignoresCancel?: boolean;
@@ -150,9 +154,9 @@ export function fakeApp(options: FakeAppOptions = {}): FakeApp {
       attach: unused,
       drive: unused,
       recover: unused,
-      prune: async (options) => {
-        ask('prune', options);
-        return { runs: 3, events: 40 };
+      prune: async (asked) => {
+        ask('prune', asked);
+        return options.pruned ?? { runs: 3, events: 40 };
       },
       all: <T>(port: Port<T, 'one' | 'many'>): readonly T[] =>
         (options.bindings ?? [])
@@ -167,7 +171,7 @@ export function fakeApp(options: FakeAppOptions = {}): FakeApp {
 }
 
 function playing(
-  { events = [], hangs = false, result, error }: Turn,
+  { events = [], hangs = false, result, error, prunedThrough = 0 }: Turn,
   { cancelled, next }: { readonly cancelled: AbortController; readonly next: () => number },
 ): RunHandle {
   let settle: (result: RunResult<unknown>) => void = () => undefined;
@@ -186,7 +190,8 @@ function playing(
   return {
     runId: RUN,
     result: settled,
-    events: async function* ({ signal } = {}) {
+    events: async function* ({ after, signal } = {}) {
+      if (after !== undefined && after < prunedThrough) throw eventsPruned();
       for (const event of events) yield envelope(event, next());
       if (hangs) {
         await until(signal);
@@ -286,6 +291,10 @@ function agentUnknown(name: string): AgentError {
     message: `There is no agent "${name}".`,
     mend: 'Name one of: assistant.',
   });
+}
+
+function eventsPruned(): AgentError {
+  return new AgentError('EVENTS_PRUNED', { message: 'They are gone.', mend: 'Read it as it is.' });
 }
 
 function notAllowed(decision: string): AgentError {

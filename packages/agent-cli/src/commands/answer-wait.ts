@@ -137,6 +137,7 @@ async function respond(task: Task<AnswerOptions>, answer: Answer): Promise<ExitC
     interrupts,
     onInterrupt: cancelOnInterrupt(opened, { runId: handle.runId, output }),
     after: 0,
+    opened,
     from: ({ event }) => event.type === 'wait-closed' && event.wait.id === id,
   });
   return exitCodeOf(result.kind);

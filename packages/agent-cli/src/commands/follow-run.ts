@@ -1,4 +1,11 @@
-import type { Envelope, RunHandle, RunResult } from '@hexagent/agent-core';
+import {
+  AgentError,
+  type App,
+  type Caller,
+  type Envelope,
+  type RunHandle,
+  type RunResult,
+} from '@hexagent/agent-core';
 import type { Interrupts } from '../io/interrupts.ts';
 import type { Output } from '../render/output.ts';
 import { type RunViewOptions, runView } from '../render/run-view.ts';
@@ -12,6 +19,8 @@ export type FollowOptions = RunViewOptions & {
   readonly after?: number | undefined;
   /** Nothing is shown before the first event for which this is true. */
   readonly from?: (envelope: Envelope) => boolean;
+  /** Where a snapshot comes from when the first events are no longer kept. */
+  readonly opened?: { readonly app: App; readonly caller: Caller };
 };
 
 export type Followed = {
@@ -25,11 +34,10 @@ export async function followRun(handle: RunHandle, options: FollowOptions): Prom
   const { output, interrupts, onInterrupt, after, from } = options;
   const { signal } = interrupts;
   const view = runView(output, options);
-  const cursor = after === undefined ? {} : { after };
   let lastSeq = after ?? 0;
   let isShown = from === undefined;
   return interrupts.during(onInterrupt, async () => {
-    for await (const envelope of handle.events({ ...cursor, signal })) {
+    for await (const envelope of eventsOf(handle, options)) {
       lastSeq = envelope.seq;
       isShown ||= from?.(envelope) === true;
       if (isShown) view.accept(envelope);
@@ -40,4 +48,21 @@ export async function followRun(handle: RunHandle, options: FollowOptions): Prom
     view.finish(result);
     return { result, lastSeq };
   });
+}
+
+/** The events of a run; where the first ones are gone, from the first that is kept. */
+async function* eventsOf(
+  handle: RunHandle,
+  { after, output, opened, interrupts: { signal } }: FollowOptions,
+): AsyncGenerator<Envelope, void, void> {
+  const cursor = after === undefined ? {} : { after };
+  try {
+    yield* handle.events({ ...cursor, signal });
+  } catch (error) {
+    if (opened === undefined || !AgentError.is(error) || error.code !== 'EVENTS_PRUNED')
+      throw error;
+    const { prunedThrough } = await opened.app.runs.snapshot(handle.runId, opened.caller);
+    output.note(output.style.faint(`What was shown up to ${prunedThrough} is no longer kept.`));
+    yield* handle.events({ after: prunedThrough, signal });
+  }
 }

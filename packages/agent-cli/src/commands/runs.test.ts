@@ -1,6 +1,7 @@
+import { callIdOf, type LedgerCall } from '@hexagent/agent-core';
 import { expect, test } from 'vitest';
 import { commandLine } from '../../test/command-line.ts';
-import { RUN, runState } from '../../test/fake-app.ts';
+import { approval, RUN, runState } from '../../test/fake-app.ts';
 
 const ended = runState({ status: 'completed', transition: 'completed', runId: 'r2' as typeof RUN });
 
@@ -42,11 +43,99 @@ test('an unknown status is a usage error that lists the known ones', async () =>
   expect(line.stderr()).toContain('Allowed choices are created, active');
 });
 
-test('shows a run that has ended without asking for its waits', async () => {
+test('shows a run with its ledger as one record', async () => {
   const line = await commandLine(['runs', 'show', 'r2', '--json'], { app: { runs: [ended] } });
   expect(await line.done).toBe(0);
-  expect(line.records()).toEqual([{ type: 'run', ...ended, waits: [] }]);
-  expect(line.doors()).toEqual([]);
+  expect(line.records()).toEqual([
+    { type: 'run', ...ended, waits: [], calls: [], deliveries: 0, lastSeq: 1, prunedThrough: 0 },
+  ]);
+});
+
+const call: LedgerCall = {
+  callId: callIdOf('r1.2.0'),
+  runId: RUN,
+  step: 2,
+  toolName: 'payments.charge',
+  stage: 'unknown',
+  inputDigest: 'd',
+  idempotencyKey: 'abcdefghijklmnopqrstuvwxyz',
+  resume: 'ask',
+  attempt: 1,
+  input: { cents: 1200 },
+  waits: [approval({ kind: 'recovery' })],
+};
+
+test('shows a person every call with stage, attempt, the beginning of its key, and its waits', async () => {
+  const { input: _withheld, ...unknown } = call;
+  const line = await commandLine(['runs', 'show', RUN], {
+    app: {
+      snapshot: async () => ({
+        run: runState({ parentRunId: 'r0' as typeof RUN }),
+        lastSeq: 99,
+        prunedThrough: 7,
+        deliveries: 2,
+        messages: [],
+        calls: [call, { ...unknown, callId: callIdOf('r1.2.1'), waits: [] }],
+        waits: [],
+        open: [],
+      }),
+    },
+  });
+  expect(await line.done).toBe(0);
+  const rows = line.stdout().split('\n');
+  expect(rows).toContain('parent\tr0');
+  expect(rows).toContain('deliveries\t2');
+  expect(rows).toContain('events gone to\t7');
+  expect(rows).toContain(
+    '2.0\tpayments.charge\tunknown\t1\tabcdefghijkl\trecovery pending\t{"cents":1200}',
+  );
+  expect(rows).toContain('2.1\tpayments.charge\tunknown\t1\tabcdefghijkl\t\twithheld');
+});
+
+test('forks a run and follows the fork', async () => {
+  const line = await commandLine(
+    ['runs', 'fork', RUN, '--at', '42', '--instruction', 'Shorter.', '--agent', 'assistant'],
+    { app: { turns: [{ result: { kind: 'completed', text: 'Short.' } }] } },
+  );
+  expect(await line.done).toBe(0);
+  expect(line.asked).toEqual([
+    { door: 'fork', with: [RUN, { atSeq: 42, instruction: 'Shorter.', agent: 'assistant' }] },
+  ]);
+  expect(line.stdout()).toBe('Short.\n');
+  expect(line.stderr()).toContain('Forked: r1');
+});
+
+test('forks without an instruction, and needs a place', async () => {
+  const line = await commandLine(['runs', 'fork', RUN, '--at', '42', '--json'], {
+    app: { turns: [{ result: { kind: 'paused', waits: [] } }] },
+  });
+  expect(await line.done).toBe(3);
+  expect(line.asked[0]?.with[1]).toEqual({ atSeq: 42 });
+  expect(line.records()[0]).toEqual({ type: 'forked', runId: RUN, from: RUN, atSeq: 42 });
+  expect(await (await commandLine(['runs', 'fork', RUN])).done).toBe(2);
+  expect(await (await commandLine(['runs', 'fork', RUN, '--at', 'there'])).done).toBe(2);
+});
+
+test('resume says what is no longer kept, and shows the rest', async () => {
+  const line = await commandLine(['runs', 'resume', RUN, '--after', '0'], {
+    app: {
+      runs: [runState()],
+      turns: [{ prunedThrough: 7, result: { kind: 'completed', text: 'Done.' } }],
+      snapshot: async () => ({
+        run: runState(),
+        lastSeq: 99,
+        prunedThrough: 7,
+        deliveries: 0,
+        messages: [],
+        calls: [],
+        waits: [],
+        open: [],
+      }),
+    },
+  });
+  expect(await line.done).toBe(0);
+  expect(line.stderr()).toContain('What was shown up to 7 is no longer kept.');
+  expect(line.stdout()).toBe('Done.\n');
 });
 
 test.each([

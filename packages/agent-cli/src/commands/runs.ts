@@ -1,21 +1,16 @@
-import {
-  isTerminal,
-  RUN_STATUSES,
-  type RunState,
-  type RunStatus,
-  runIdOf,
-} from '@hexagent/agent-core';
+import { RUN_STATUSES, type RunState, type RunStatus, runIdOf } from '@hexagent/agent-core';
 import { Command, Option } from 'commander';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-code.ts';
 import { shownInstant } from '../render/instant.ts';
 import { type Column, printTable } from '../render/table.ts';
-import { printWaitSummary } from '../render/wait-view.ts';
 import { cancelOnInterrupt } from './cancel-run.ts';
 import { followRun } from './follow-run.ts';
+import { type ForkCommandOptions, forkRun } from './fork-run.ts';
 import type { CommandHost } from './host.ts';
 import { parseCount } from './json-argument.ts';
 import { type PageOptions, pageQuery, printNext } from './paging.ts';
 import { perform, type Task } from './perform.ts';
+import { showRun } from './show-run.ts';
 
 type ListOptions = PageOptions & {
   readonly agent?: string;
@@ -23,9 +18,9 @@ type ListOptions = PageOptions & {
   readonly conversation?: string;
 };
 
-/** `hexagent runs list|show|resume|cancel` */
+/** `hexagent runs list|show|resume|fork|cancel` */
 export function runsCommand(host: CommandHost): Command {
-  const runs = new Command('runs').description('list, show, resume and cancel runs');
+  const runs = new Command('runs').description('list, show, resume, fork and cancel runs');
   runs
     .command('list')
     .description('runs, the one that changed last first')
@@ -37,15 +32,23 @@ export function runsCommand(host: CommandHost): Command {
     .action(perform<ListOptions>(host, list));
   runs
     .command('show')
-    .description('one run: its state, and what it waits for')
+    .description('one run: its state, its calls on the ledger, and what it waits for')
     .argument('<run>')
-    .action(perform(host, show));
+    .action(perform(host, showRun));
   runs
     .command('resume')
     .description('go on with a run, or join it, and show it until it pauses or ends')
     .argument('<run>')
     .option('--after <seq>', 'show events above this number; 0 shows the whole run (what is new)')
     .action(perform<{ readonly after?: string }>(host, resume));
+  runs
+    .command('fork')
+    .description('start a new run from a settled step of this one, and show it')
+    .argument('<run>')
+    .requiredOption('--at <seq>', 'behind the last step that had ended at this event')
+    .option('--instruction <text>', 'what to say to it; without it the model goes on')
+    .option('--agent <name>', 'another agent, with the tools that were used so far')
+    .action(perform<ForkCommandOptions>(host, forkRun));
   runs
     .command('cancel')
     .description('cancel a run and wait for its end')
@@ -80,48 +83,13 @@ async function list({ open, output, options }: Task<ListOptions>): Promise<ExitC
   return EXIT.completed;
 }
 
-async function show({ open, output, args }: Task<object>): Promise<ExitCode> {
-  const { app, caller } = await open({ start: false });
-  const run = await app.runs.get(runIdOf(args[0] ?? ''), caller);
-  const waits = isTerminal(run.status)
-    ? []
-    : (await app.runs.waits({ runId: run.runId, status: 'pending' }, caller)).items;
-  output.record('run', { ...run, waits });
-  printTable(output, fieldsOf(run), {
-    columns: [
-      { title: 'FIELD', value: ([name]) => name },
-      { title: 'VALUE', value: ([, value]) => value, flexible: true },
-    ],
-    empty: '',
-  });
-  for (const wait of waits) printWaitSummary(output, wait);
-  return EXIT.completed;
-}
-
-function fieldsOf(run: RunState): readonly (readonly [string, string])[] {
-  return [
-    ['run', run.runId],
-    ['root', run.rootRunId],
-    ['agent', run.agent],
-    ['status', run.status],
-    ['transition', run.transition],
-    ['reason', run.reason ?? ''],
-    ['conversation', run.conversationId],
-    ['created', shownInstant(run.createdAt)],
-    ['changed', shownInstant(run.statusAt)],
-    ['counters', JSON.stringify(run.counters)],
-    ['metadata', JSON.stringify(run.metadata)],
-    ['shared', JSON.stringify(run.shared)],
-  ];
-}
-
 async function resume(task: Task<{ readonly after?: string }>): Promise<ExitCode> {
   const { open, output, interrupts, args, options } = task;
   const after = options.after === undefined ? undefined : parseCount('after', options.after, 0);
   const opened = await open({ start: true });
   const handle = await opened.app.runs.resume(runIdOf(args[0] ?? ''), opened.caller);
   const onInterrupt = cancelOnInterrupt(opened, { runId: handle.runId, output });
-  const { result } = await followRun(handle, { output, interrupts, onInterrupt, after });
+  const { result } = await followRun(handle, { output, interrupts, onInterrupt, after, opened });
   return exitCodeOf(result.kind);
 }
 
