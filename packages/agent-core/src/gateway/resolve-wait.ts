@@ -1,4 +1,5 @@
 import { parseDecision } from '../approvals/parse-decision.ts';
+import { restoreMasked } from '../approvals/restore-masked.ts';
 import { AgentError } from '../base/error.ts';
 import {
   inputInvalid,
@@ -12,10 +13,12 @@ import {
 import type { WaitId } from '../base/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { compileSchema } from '../base/schema.ts';
+import type { Call } from '../durable/call.ts';
+import type { RunTree } from '../durable/run-records.ts';
 import { shownWait } from '../runner/call-ledger.ts';
 import { keep, opened } from '../runner/keeping.ts';
 import { checkedResult } from '../tools/invoke-tool.ts';
-import type { Remember, Wait, WaitRecord, WaitResolution } from '../vocabulary/wait.ts';
+import type { Remember, Wait, WaitResolution } from '../vocabulary/wait.ts';
 import { checkCaller, headFor, type OwnedHead } from './access.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayParts } from './drive.ts';
@@ -38,10 +41,10 @@ export async function resolveWait(
   { waitId, resolution, caller, dedupeKey }: Answering,
 ): Promise<void> {
   checkCaller(caller);
-  const { head, wait } = await waitFor(parts, waitId, caller);
+  const { head, wait, call } = await waitFor(parts, waitId, caller);
   const answer = readAnswer(resolution, wait);
   if (answer.decision === 'modify')
-    checkEdit(parts, { agent: head.run.agent, wait, input: answer.input });
+    await checkEdit(parts, { agent: head.run.agent, wait, call, input: answer.input });
   if (answer.decision === 'answer') checkValue(wait, answer.value);
   if (answer.decision === 'happened')
     checkHappened(parts, { agent: head.run.agent, wait, result: answer.result });
@@ -87,22 +90,24 @@ async function waitFor(
   parts: GatewayParts,
   waitId: WaitId,
   caller: Caller,
-): Promise<{ readonly head: OwnedHead; readonly wait: Wait }> {
+): Promise<{
+  readonly head: OwnedHead;
+  readonly wait: Wait;
+  /** The call that is asked about. */
+  readonly call: Call | undefined;
+}> {
   const head = await headFor(parts, waitId, caller).catch((error: unknown) => {
     throw AgentError.is(error) && error.code === 'RUN_NOT_FOUND' ? waitNotFound(waitId) : error;
   });
-  const record = await recordOf(head, waitId, caller);
+  const tree = await treeOf(head, caller);
+  const record = tree?.waits.find(({ id }) => id === waitId);
   if (record === undefined) throw waitNotFound(waitId);
-  return { head, wait: shownWait(record) };
+  const call = tree?.calls.find(({ callId }) => callId === record.callId);
+  return { head, wait: shownWait(record), call };
 }
 
-async function recordOf(
-  { run, store }: OwnedHead,
-  waitId: WaitId,
-  { signal }: Caller,
-): Promise<WaitRecord | undefined> {
-  const tree = await store.records.load(run.rootRunId, { signal });
-  return tree?.waits.find(({ id }) => id === waitId);
+function treeOf({ run, store }: OwnedHead, { signal }: Caller): Promise<RunTree | undefined> {
+  return store.records.load(run.rootRunId, { signal });
 }
 
 /** The answer that stands is this caller's own, under the same key: its receipt was lost. */
@@ -116,7 +121,7 @@ async function isSameAnswer(
   }: Pick<Answering, 'waitId' | 'caller' | 'dedupeKey'> & { readonly head: OwnedHead },
 ): Promise<boolean> {
   if (dedupeKey === undefined) return false;
-  const record = await recordOf(head, waitId, caller);
+  const record = (await treeOf(head, caller))?.waits.find(({ id }) => id === waitId);
   if (record?.resolution === undefined || record.resolvedBy !== caller.principal.subject)
     return false;
   const boundTo = `${waitId}/resolution`;
@@ -190,18 +195,32 @@ function checkHappened(
   );
 }
 
-/** Edited arguments are checked before they are taken, where the tool is the agent's own: nothing is lost by a typing error. */
-function checkEdit(
-  { agents }: GatewayParts,
-  {
-    agent,
-    wait,
-    input,
-  }: { readonly agent: string; readonly wait: Wait; readonly input: JsonObject },
-): void {
+type Edit = {
+  readonly agent: string;
+  readonly wait: Wait;
+  readonly call: Call | undefined;
+  readonly input: JsonObject;
+};
+
+/**
+ * Edited arguments are checked before they are taken, where the tool is the agent's own: nothing is lost by a typing error. What is stored
+ * is the edit as it came; what was masked is put back by the owner, and here only to check it.
+ */
+async function checkEdit(
+  { agents, setup: { sealer } }: GatewayParts,
+  { agent, wait, call, input }: Edit,
+): Promise<void> {
   const name = String(wait.prompt['tool']);
-  const bound = agents.get(agent)?.catalogue.get(name)?.definition.bindInput(input);
-  if (bound === undefined || bound.ok) return;
+  const tool = agents.get(agent)?.catalogue.get(name);
+  if (tool === undefined || call === undefined) return;
+  // What the body of a custom loop asks about is known to its owner alone: masks in it cannot be told from values here.
+  const isBody = call.toolName !== name;
+  if (isBody && tool.definition.inputMarks.length > 0) return;
+  const exact = await opened(call.input, { sealer, boundTo: `${call.callId}/input` });
+  const shown = isBody ? undefined : wait.prompt['arguments'];
+  const meant = restoreMasked(input, { shown, exact });
+  const bound = meant.ok ? tool.definition.bindInput(meant.input) : meant;
+  if (bound.ok) return;
   throw inputInvalid(
     `The edit of the arguments for "${name}"`,
     bound.problems.map((problem) => ({

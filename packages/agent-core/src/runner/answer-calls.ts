@@ -1,3 +1,4 @@
+import { restoreMasked } from '../approvals/restore-masked.ts';
 import { approvalRejected, runCancelled } from '../base/error-catalog.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { checkedResult, resultParts } from '../tools/invoke-tool.ts';
@@ -73,7 +74,7 @@ function actOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): Promise<
       });
       return undefined;
     case 'defer':
-      askAgain(run, open, {});
+      askAgain(run, open, { deferred: true });
       return undefined;
   }
 }
@@ -121,7 +122,8 @@ function approve(
 /** Edited arguments are checked like the model's own, and decided about again: what a policy denies no edit lets through. */
 async function modify(run: ActiveRun, open: OpenCall, answer: Answer<'modify'>): Promise<void> {
   const { tool } = open;
-  const bound = tool?.definition.bindInput(answer.input);
+  const meant = restoreMasked(answer.input, { shown: shownArguments(open), exact: open.input });
+  const bound = meant.ok ? tool?.definition.bindInput(meant.input) : meant;
   if (tool === undefined || bound === undefined || !bound.ok) {
     askAgain(run, open, { problems: bound?.ok === false ? bound.problems : ['the tool is gone'] });
     return;
@@ -136,6 +138,11 @@ async function modify(run: ActiveRun, open: OpenCall, answer: Answer<'modify'>):
     : ({ kind: 'deny', refusal: checked.refusal } as const);
   if (decision.kind === 'deny') deny(run, open, decision.refusal);
   else allow(run, open);
+}
+
+/** What the person has seen who edited them. */
+function shownArguments({ wait }: OpenCall): JsonValue | undefined {
+  return wait?.prompt['arguments'];
 }
 
 /** A person knows the result of an effect in doubt: it is held to what the tool promises, like the tool's own. */

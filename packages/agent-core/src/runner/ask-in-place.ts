@@ -1,6 +1,6 @@
 import { inputDigest } from '../approvals/input-digest.ts';
 import { runNotDurable } from '../base/error-catalog.ts';
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { WaitRecord, WaitResolution } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
 import { cancelByAnswer } from './answer-calls.ts';
@@ -20,8 +20,14 @@ export type Question = {
   readonly about?: DecidableCall;
 };
 
+/** An answer, and the arguments that its giver has seen. */
+export type Answered = {
+  readonly answer: WaitResolution;
+  readonly shown: JsonValue | undefined;
+};
+
 /** One question at a time: the body waits in place, and each question is its newest wait. */
-export function askInPlace(run: ActiveRun, question: Question): Promise<WaitResolution> {
+export function askInPlace(run: ActiveRun, question: Question): Promise<Answered> {
   const before = questions.get(run) ?? Promise.resolve();
   const answer = before.then(() => askNow(run, question));
   questions.set(
@@ -31,10 +37,7 @@ export function askInPlace(run: ActiveRun, question: Question): Promise<WaitReso
   return answer;
 }
 
-async function askNow(
-  run: ActiveRun,
-  { prompt, input = {}, about }: Question,
-): Promise<WaitResolution> {
+async function askNow(run: ActiveRun, { prompt, input = {}, about }: Question): Promise<Answered> {
   const [body] = run.batch;
   if (run.journal === undefined || body === undefined)
     throw runNotDurable(run.facts.definition.name, 'approvals');
@@ -44,6 +47,7 @@ async function askNow(
     answer: undefined,
   };
   openWait(run, asking, { kind: 'approval', prompt });
+  const shown = asking.wait?.prompt['arguments'];
   Object.assign(body, { wait: asking.wait, waits: asking.waits, answer: undefined });
   await run.journal.commit({ signal: run.storage.signal });
   run.pollPoint = 'approval-boundary';
@@ -65,5 +69,5 @@ async function askNow(
   body.answer = undefined;
   body.remembered = undefined;
   await run.journal.commit({ signal: run.storage.signal });
-  return answer;
+  return { answer, shown };
 }

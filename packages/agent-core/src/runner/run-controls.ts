@@ -76,8 +76,10 @@ export function runControls(context: RunContext): RunControls {
       if (run.held) await untilResumed(run);
       return runTool(run, { ...call, index });
     },
-    ask: ({ prompt, input }) =>
-      askInPlace(run, { prompt, ...(input === undefined ? {} : { input }) }),
+    ask: async ({ prompt, input }) => {
+      const question = { prompt, ...(input === undefined ? {} : { input }) };
+      return (await askInPlace(run, question)).answer;
+    },
     checkpoint: async (given) => {
       run.pollPoint = 'action-boundary';
       boundary(run, given);

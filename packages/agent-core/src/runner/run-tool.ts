@@ -1,7 +1,13 @@
 import { inputDigest } from '../approvals/input-digest.ts';
 import { approvalQuestion } from '../approvals/plan-approval.ts';
+import { restoreMasked } from '../approvals/restore-masked.ts';
 import type { AgentError } from '../base/error.ts';
-import { approvalRejected, toolFailed, toolUnknown } from '../base/error-catalog.ts';
+import {
+  approvalRejected,
+  toolFailed,
+  toolInputInvalid,
+  toolUnknown,
+} from '../base/error-catalog.ts';
 import { type CallId, callIdOf } from '../base/ids.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { CONTEXT_EXPOSURE } from '../guard/exposure.ts';
@@ -90,23 +96,25 @@ async function carriedOut(
   if (decision.kind === 'allow') return ranHere(run, call);
   const { prompt } = approvalQuestion(tool.definition, call.input);
   const { reason } = decision;
-  const answer = await askInPlace(run, {
+  const { answer, shown } = await askInPlace(run, {
     prompt: reason === undefined ? prompt : { ...prompt, reason },
     input: call.input,
     about: call,
   });
   if (answer.decision === 'approve') return ranHere(run, call);
-  if (answer.decision === 'modify') return ranEdited(run, call, answer.input);
+  if (answer.decision === 'modify') return ranEdited(run, call, { input: answer.input, shown });
   return failure('denied', approvalRejected(tool.name, answer.comment));
 }
 
 /** Edited arguments are checked and decided about again, as in the loop. */
 async function ranEdited(
   run: ActiveRun,
-  { tool, callId }: DecidableCall,
-  given: JsonObject,
+  { tool, callId, input: exact }: DecidableCall,
+  given: { readonly input: JsonObject; readonly shown: JsonValue | undefined },
 ): Promise<Result> {
-  const checked = whyNot(run, { tool, input: given, callId });
+  const meant = restoreMasked(given.input, { shown: given.shown, exact });
+  if (!meant.ok) return failure('error', toolInputInvalid(tool.name, meant.problems));
+  const checked = whyNot(run, { tool, input: meant.input, callId });
   if (!checked.ok) return denied(checked.refusal);
   const call = decidable({ tool, input: checked.input, callId, edited: true });
   const decision = await decideCall(run, call);
