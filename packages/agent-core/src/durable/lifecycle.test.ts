@@ -240,7 +240,7 @@ describe('the reason of a pause', () => {
   test.each<readonly [AskedQuestion, RestReason]>([
     [asked('recovery'), 'recovery-requires-hitl'],
     [asked('approval'), 'approval-required'],
-    [asked('approval', { deferred: true }), 'approval-deferred'],
+    [asked('approval', { prompt: { deferred: true } }), 'approval-deferred'],
     [asked('auth'), 'auth-required'],
     [asked('input'), 'input-required'],
     [asked('client-result'), 'client-result-required'],
@@ -259,9 +259,9 @@ describe('the reason of a pause', () => {
     expect(restReasonOf([asked('timer'), asked('approval'), asked('event')])).toBe(
       'approval-required',
     );
-    expect(restReasonOf([asked('approval', { deferred: true }), asked('approval')])).toBe(
-      'approval-required',
-    );
+    expect(
+      restReasonOf([asked('approval', { prompt: { deferred: true } }), asked('approval')]),
+    ).toBe('approval-required');
     expect(restReasonOf([asked('recovery'), asked('auth')])).toBe('recovery-requires-hitl');
   });
 });

@@ -186,10 +186,7 @@ export function failureOf(code: string | undefined): LifecycleEvent {
 }
 
 /** A question, as far as the reason of a pause depends on it. */
-export type AskedQuestion = Pick<Wait, 'kind' | 'callId' | 'prompt'> & {
-  /** The same question was answered with `defer` before. */
-  readonly deferred?: boolean;
-};
+export type AskedQuestion = Pick<Wait, 'kind' | 'callId' | 'prompt'>;
 
 /** What a question of a run as a whole is about: its `prompt.subject`. */
 export const RUN_QUESTIONS = ['deliveries', 'definition-changed'] as const;
@@ -214,10 +211,11 @@ export function restReasonOf(questions: readonly AskedQuestion[]): RestReason | 
   return IN_ORDER.find((reason) => reasons.includes(reason));
 }
 
-function reasonOf({ kind, callId, prompt, deferred }: AskedQuestion): RestReason {
+function reasonOf({ kind, callId, prompt }: AskedQuestion): RestReason {
   switch (kind) {
     case 'approval':
-      return deferred === true ? 'approval-deferred' : 'approval-required';
+      // The same question was answered with `defer` before.
+      return prompt['deferred'] === true ? 'approval-deferred' : 'approval-required';
     case 'recovery':
       return callId === undefined && prompt['subject'] === 'definition-changed'
         ? 'definition-changed'

@@ -313,6 +313,10 @@ test('a deferral that came past the door is asked again, as the next question', 
     kind: 'paused',
     waits: [{ id: wait.id.replace(/1$/, '2'), prompt: wait.prompt }],
   });
+  expect(await app.runs.get(run.runId, app.local('me'))).toMatchObject({
+    transition: 'waiting-approval',
+    reason: 'approval-deferred',
+  });
   await answer(app, run.runId, { decision: 'approve' });
   await (await app.attach(agent, run.runId)).result;
   expect(written).toEqual(['a']);
