@@ -1,4 +1,4 @@
-import type { App, Caller } from '@hexagent/agent-core';
+import { type App, type Caller, createWorker } from '@hexagent/agent-core';
 import type { Command } from 'commander';
 import { chatCommand } from './commands/chat.ts';
 import type { CommandHost } from './commands/host.ts';
@@ -29,6 +29,7 @@ export function agentCommands(
     open: async ({ signal }) => ({
       app,
       caller: { ...caller, signal },
+      createWorker,
       close: async () => undefined,
     }),
     finish: (code) => {

@@ -11,6 +11,7 @@ import { runCommand } from './commands/run.ts';
 import { runsCommand } from './commands/runs.ts';
 import { signalCommand } from './commands/signal.ts';
 import { waitsCommand } from './commands/waits.ts';
+import { workerCommand } from './commands/worker.ts';
 import { version } from './version.ts';
 
 const EXIT_CODES = `
@@ -49,6 +50,7 @@ export function hexagentProgram(host: CommandHost, contributed: readonly Command
     pluginsCommand(host),
     doctorCommand(host),
     migrateCommand(host),
+    workerCommand(host),
     ...contributed,
   ];
   for (const command of commands) program.addCommand(command);

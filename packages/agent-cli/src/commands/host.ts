@@ -1,4 +1,4 @@
-import type { App, Caller } from '@hexagent/agent-core';
+import type { App, Caller, createWorker } from '@hexagent/agent-core';
 import type { ExitCode } from '../exit-code.ts';
 import type { CliIo } from '../io/cli-io.ts';
 
@@ -6,6 +6,8 @@ import type { CliIo } from '../io/cli-io.ts';
 export type OpenedApp = {
   readonly app: App;
   readonly caller: Caller;
+  /** Of the copy of agent-core that composed the application. */
+  readonly createWorker: typeof createWorker;
   /** Closes what was opened for this command; an application that was handed in stays open. */
   close(): Promise<void>;
 };

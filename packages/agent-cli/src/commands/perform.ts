@@ -1,4 +1,3 @@
-import type { App, Caller } from '@hexagent/agent-core';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CliIo } from '../io/cli-io.ts';
@@ -28,9 +27,7 @@ export type Task<Options> = {
   /** The arguments in order; an optional one that was not given is undefined. */
   readonly args: readonly (string | undefined)[];
   /** Opens the application. It is closed when the command ends, however it ends. */
-  open(options: {
-    readonly start: boolean;
-  }): Promise<{ readonly app: App; readonly caller: Caller }>;
+  open(options: { readonly start: boolean }): Promise<Omit<OpenedApp, 'close'>>;
 };
 
 /**
@@ -81,7 +78,8 @@ async function performed<Options extends object>(
       signal,
     });
     opened.push(result);
-    return { app: result.app, caller: result.caller };
+    const { close: _, ...rest } = result;
+    return rest;
   };
   const fail = (error: unknown): ExitCode => {
     if (signal.aborted && signal.reason instanceof Stopped) return signal.reason.exitCode;

@@ -1,7 +1,8 @@
+import { createWorker } from '@hexagent/agent-core';
 import type { CommandHost, OpenedApp } from '../commands/host.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { CliIo } from '../io/cli-io.ts';
-import { type Bootstrap, bootstrapFor } from './core-of-config.ts';
+import { type Bootstrap, coreFor } from './core-of-config.ts';
 import { findConfig } from './find-config.ts';
 import { loadConfig } from './load-config.ts';
 
@@ -27,10 +28,10 @@ export function configHost(
       const path = findConfig({ cwd: io.cwd, config });
       const composition = await loadConfig(path);
       signal.throwIfAborted();
-      const compose = bootstrap ?? (await bootstrapFor(path));
-      const app = await compose(start ? composition : { ...composition, start: false });
-      const local = app.local(SUBJECT);
-      return { app, caller: { ...local, signal }, close: () => app.close() };
+      const core = bootstrap === undefined ? await coreFor(path) : { bootstrap, createWorker };
+      const app = await core.bootstrap(start ? composition : { ...composition, start: false });
+      const caller = { ...app.local(SUBJECT), signal };
+      return { app, caller, createWorker: core.createWorker, close: () => app.close() };
     },
   };
 }

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bootstrap } from '@hexagent/agent-core';
+import { bootstrap, createWorker } from '@hexagent/agent-core';
 import { expect, test } from 'vitest';
 import { configFolder } from '../../test/command-line.ts';
-import { bootstrapFor } from './core-of-config.ts';
+import { coreFor } from './core-of-config.ts';
 
 async function coreBeside(code: string): Promise<string> {
   const cwd = await configFolder();
@@ -17,11 +17,12 @@ async function coreBeside(code: string): Promise<string> {
 
 test('takes the copy of agent-core that the configuration would import', async () => {
   const config = await coreBeside('export const bootstrap = async () => "theirs";');
-  expect(await (await bootstrapFor(config))({ plugins: [], agents: [] })).toBe('theirs');
+  const core = await coreFor(config);
+  expect(await core.bootstrap({ plugins: [], agents: [] })).toBe('theirs');
 });
 
 test('takes its own where there is none, or one without bootstrap', async () => {
   const none = join(await configFolder(), 'hexagent.config.mjs');
-  expect(await bootstrapFor(none)).toBe(bootstrap);
-  expect(await bootstrapFor(await coreBeside('export {};'))).toBe(bootstrap);
+  expect((await coreFor(none)).bootstrap).toBe(bootstrap);
+  expect(await coreFor(await coreBeside('export {};'))).toEqual({ bootstrap, createWorker });
 });

@@ -23,6 +23,8 @@ export interface Interrupts {
   stop(exitCode: ExitCode): void;
   /** A Ctrl-C that did not come as a signal: a terminal in raw mode reads it as a key. */
   raise(): void;
+  /** While the work goes on, the first Ctrl-C or SIGTERM is handed to it, as a reason to come to an end; the next one leaves at once. */
+  untilToldToStop<T>(onStop: () => void, work: () => Promise<T>): Promise<T>;
   /** While the work goes on, the first Ctrl-C is handed to it. */
   during<T>(onInterrupt: () => void, work: () => Promise<T>): Promise<T>;
   release(): void;
@@ -31,6 +33,8 @@ export interface Interrupts {
 export function listenForInterrupts(io: CliIo): Interrupts {
   const controller = new AbortController();
   let current: (() => void) | undefined;
+  let onStop: (() => void) | undefined;
+  let isStopping = false;
 
   const stop = (exitCode: ExitCode): void => {
     if (controller.signal.aborted) io.exit(exitCode);
@@ -43,7 +47,11 @@ export function listenForInterrupts(io: CliIo): Interrupts {
     else handler();
   };
   const release = io.onSignal((signal) => {
-    if (signal === 'SIGINT') raise();
+    if (isStopping) io.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
+    else if (onStop !== undefined) {
+      isStopping = true;
+      onStop();
+    } else if (signal === 'SIGINT') raise();
     else stop(EXIT.terminated);
   });
 
@@ -52,6 +60,14 @@ export function listenForInterrupts(io: CliIo): Interrupts {
     stop,
     raise,
     release,
+    untilToldToStop: async (told, work) => {
+      onStop = told;
+      try {
+        return await work();
+      } finally {
+        onStop = undefined;
+      }
+    },
     during: async (onInterrupt, work) => {
       current = onInterrupt;
       try {

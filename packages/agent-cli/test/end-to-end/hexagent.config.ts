@@ -17,6 +17,7 @@ const {
   E2E_HANGS = '0',
   E2E_STORE = 'file:runs.db',
   E2E_WRITES = 'writes.log',
+  E2E_LEASE_MS,
 } = process.env;
 const steps = JSON.parse(E2E_STEPS) as readonly ScriptStep[];
 
@@ -57,11 +58,24 @@ const write = defineTool({
   },
 });
 
+/** Never comes back, whatever it is told. */
+const stick = defineTool({
+  name: 'stick',
+  description: 'Wait for ever.',
+  input: Type.Object({}),
+  effects: effects.readOnly(),
+  execute: () =>
+    new Promise(() => {
+      setInterval(() => undefined, 1_000);
+    }),
+});
+
 const config: AppConfig = {
+  ...(E2E_LEASE_MS === undefined ? {} : { leaseMs: Number(E2E_LEASE_MS) }),
   plugins: [...(E2E_HANGS === '0' ? [scriptedModel(steps)] : []), kyselyStore({ url: E2E_STORE })],
   provide: E2E_HANGS === '0' ? [] : [bind(Model, hanging)],
   agents: [
-    defineAgent({ name: 'writer', recovery: 'action-boundary', tools: [write] }),
+    defineAgent({ name: 'writer', recovery: 'action-boundary', tools: [write, stick] }),
     defineAgent({ name: 'talker' }),
   ],
 };
