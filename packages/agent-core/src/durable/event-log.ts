@@ -14,6 +14,9 @@ export interface EventLog {
    * `through` or before; the head remembers how far. Answers how many rows.
    */
   prune?(rootRunId: RunId, options: { readonly through: number } & Stop): Promise<number>;
-  /** Capability: resolves when the log may hold something beyond `after`. Absent ⇒ core polls. */
+  /**
+   * Capability: resolves when the log may hold something beyond `after`. A hint: a connection that breaks resolves it or
+   * leaves it open, and reading says what is wrong. Absent ⇒ core polls.
+   */
   changed?(rootRunId: RunId, options: { readonly after: number } & Stop): Promise<void>;
 }

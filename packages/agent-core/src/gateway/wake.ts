@@ -4,6 +4,7 @@ import type { DurableStore } from '../durable/durable-store.ts';
 import type { SignalKind } from '../vocabulary/signal.ts';
 import type { RunState } from '../vocabulary/state.ts';
 import type { GatewayParts } from './drive.ts';
+import { hint } from './hint.ts';
 import { takeOver } from './take-over.ts';
 
 export type Addressed = {
@@ -24,8 +25,15 @@ export async function append(
   await wake(parts, { run, store, signal });
 }
 
-/** Whoever owns the run reads its inbox; if nobody does, this process takes it up, when it has the agent. */
+/**
+ * Whoever owns the run reads its inbox; if nobody does, this process takes it up, when it has the agent. An engine that
+ * decides who drives is told of every run that is not driven here: now, or when its owner's lease is over if that has died.
+ */
 export async function wake(parts: GatewayParts, { run, store, signal }: Addressed): Promise<void> {
-  if (parts.owned.raise(run.rootRunId) || !parts.agents.has(run.agent)) return;
-  await takeOver(parts, { root: run.rootRunId, store, signal });
+  const { owned, agents, setup } = parts;
+  const root = run.rootRunId;
+  if (owned.raise(root)) return;
+  if (!agents.has(run.agent)) return hint(parts, root);
+  if ((await takeOver(parts, { root, store, signal })) !== undefined) return;
+  await hint(parts, root, setup.clock.now() + owned.leaseMs);
 }

@@ -310,3 +310,30 @@ test('an engine is told of a run that was given back, and when a run that rests 
   await app.close();
   expect(woken.at(-1)).toEqual([run.runId, undefined]);
 });
+
+test('an engine is told of a run that is written to and not driven here', async () => {
+  const { store, clock } = storeWithClock();
+  const hold = gate();
+  const owner = await appOf(writer, [asks, { text: 'x', until: hold.promise }], { store });
+  const woken: (readonly [RunId, number | undefined])[] = [];
+  const dispatcher: RunDispatcher = {
+    wake: async (runId, { at }) => {
+      woken.push([runId, at]);
+    },
+  };
+  const provide = [...withClock(clock), bind(RunDispatcher, dispatcher)];
+  const paused = await owner.start(writer, 'x', mine);
+  await paused.result;
+  const stranger = await appOf(chatter, [], { store, provide });
+  const wait = await pendingWait(stranger, paused.runId, alice);
+  await stranger.runs.resolve(wait.id, { decision: 'approve' }, alice);
+  expect(woken).toEqual([[paused.runId, undefined]]);
+
+  const running = await owner.start(writer, 'y', mine);
+  const other = await appOf(writer, [], { store, provide });
+  await until(() => owner.model.requests.length === 2);
+  await other.runs.signal(running.runId, { kind: 'user-message', payload: { text: 'z' } }, alice);
+  expect(woken.at(-1)).toEqual([running.runId, clock.now() + 30_000]);
+  hold.open();
+  await Promise.all([owner.close(), stranger.close(), other.close()]);
+});
