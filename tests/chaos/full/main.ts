@@ -1,5 +1,5 @@
 import { type TestPostgres, testPostgres } from '@hexagent/test-postgres';
-import { openStage, type Played, playMatrix } from '../src/matrix/matrix.ts';
+import { COLUMNS, openStage, type Played, playMatrix } from '../src/matrix/matrix.ts';
 import { buildProgram } from '../src/matrix/program.ts';
 import type { Row } from '../src/matrix/row.ts';
 import { tableOf } from '../src/matrix/table.ts';
@@ -9,6 +9,7 @@ import { SCENARIOS } from '../src/rows/scenarios.ts';
 const HELP = `npm run chaos: kills processes at every row of the crash table, on both databases, for every kind of tool.
   npm run chaos -- --list             the rows
   npm run chaos -- --only ROW,ROW     only these
+  npm run chaos -- --store NAME, --tool NAME   only these columns
   npm run chaos -- --parallel N       cells at a time (2)`;
 
 const ROWS: readonly Row[] = [...CRASH_TABLE, ...SCENARIOS];
@@ -26,7 +27,11 @@ async function main(args: readonly string[]): Promise<number> {
   const rows = ROWS.filter(({ id }) => named?.includes(id) ?? true);
   const parallel = Number(option(args, '--parallel') ?? 2);
   const started = performance.now();
-  const played = await playRows(rows, parallel);
+  const columns = COLUMNS.filter(
+    ({ store, tool }) =>
+      (option(args, '--store') ?? store) === store && (option(args, '--tool') ?? tool) === tool,
+  );
+  const played = await play({ rows, columns }, parallel);
   console.log(`\n${tableOf(rows, played)}\n`);
   const count = (kind: Played['outcome']['kind']): number =>
     played.filter(({ outcome }) => outcome.kind === kind).length;
@@ -36,7 +41,10 @@ async function main(args: readonly string[]): Promise<number> {
   return count('failed') > 0 || count('ok') === 0 ? 1 : 0;
 }
 
-async function playRows(rows: readonly Row[], parallel: number): Promise<readonly Played[]> {
+async function play(
+  cells: Parameters<typeof playMatrix>[1],
+  parallel: number,
+): Promise<readonly Played[]> {
   const postgres: TestPostgres = await testPostgres();
   const program = await buildProgram();
   try {
@@ -44,7 +52,7 @@ async function playRows(rows: readonly Row[], parallel: number): Promise<readonl
     const stages = [];
     for (let lane = 0; lane < parallel; lane += 1)
       stages.push(await openStage(program.file, postgres, undisturbed));
-    return await playMatrix(stages, rows, reportCell);
+    return await playMatrix(stages, cells, reportCell);
   } finally {
     program.remove();
     await postgres.stop();
@@ -69,4 +77,5 @@ function print(text: string): number {
   return 0;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+// What ends a server that a case has started has an opinion of its own about the exit code.
+process.exit(await main(process.argv.slice(2)));

@@ -8,7 +8,7 @@ import {
   type Plugin,
   textOf,
 } from '@hexagent/agent-core';
-import { ENTRIES, type Order } from './order.ts';
+import { ENTRIES, type Order, REQUEST } from './order.ts';
 import type { Reach } from './points.ts';
 
 /** Between two deltas of a slow stream: long enough for a flush. */
@@ -64,7 +64,9 @@ type Answer = {
   readonly call: readonly ModelEvent[] | undefined;
 };
 
-function answerTo(messages: readonly Message[], script: Order['script']): Answer {
+function answerTo(history: readonly Message[], script: Order['script']): Answer {
+  // What was said before in the conversation is another run's.
+  const messages = history.slice(history.findLastIndex(({ parts }) => textOf(parts) === REQUEST));
   const results = messages.flatMap(({ parts }) =>
     parts.flatMap((part) => (part.type === 'tool-result' ? [textOf(part.content)] : [])),
   );

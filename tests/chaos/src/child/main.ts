@@ -10,7 +10,7 @@ import {
 } from '@hexagent/agent-core';
 import { clerk } from './clerk.ts';
 import { clerkModel } from './clerk-model.ts';
-import type { Order, Task } from './order.ts';
+import { type Order, REQUEST, type Task } from './order.ts';
 import { answerQuestions } from './person.ts';
 import { pointsOf, say } from './points.ts';
 import { readOn } from './reader.ts';
@@ -32,13 +32,18 @@ const app = await bootstrap({
     : [],
 });
 const caller = app.local('clerk');
+let isTerminated = false;
 process.on('SIGTERM', () => {
+  isTerminated = true;
   app.close().then(() => {
-    say({ ended: 'drained' });
+    say({ ended: 'terminated' });
     process.exit();
   });
 });
-await carryOut(task);
+await carryOut(task).catch((error: unknown) => {
+  // What still wanted something of the application was told that it closes.
+  if (!isTerminated || !AgentError.is(error) || error.code !== 'APP_CLOSED') throw error;
+});
 await app.close();
 
 async function carryOut(given: Task): Promise<void> {
@@ -76,7 +81,11 @@ async function carryOut(given: Task): Promise<void> {
 
 /** Starts the run of the case, or finds it: the key is the case's. */
 async function started(): Promise<RunId> {
-  const input = { message: 'Write 12 euros, then 7 euros.' };
+  const { conversationId } = order;
+  const input = {
+    message: REQUEST,
+    ...(conversationId === undefined ? {} : { conversationId, admission: 'queue' as const }),
+  };
   const { runId } = await app.runs.start(order.agent, input, {
     ...caller,
     requestKey: order.agent,

@@ -61,6 +61,8 @@ export type Order = {
   readonly faults?: readonly Fault[];
   /** Default 1,500. */
   readonly leaseMs?: number;
+  /** The run waits for its turn in this conversation. Default: a conversation of its own. */
+  readonly conversationId?: string;
   /** How long an approval may take. */
   readonly expiresInMs?: number;
 };
@@ -120,6 +122,9 @@ export type Said =
 export function resultOf(entry: string, script: Script = 'plain'): JsonObject {
   return { written: entry, ...(script === 'large-result' ? { receipt: '#'.repeat(40_000) } : {}) };
 }
+
+/** What the run is asked for. */
+export const REQUEST = 'Write 12 euros, then 7 euros.';
 
 /** Two steps, so that there is one before and one after whatever happens in between. */
 export const ENTRIES: readonly string[] = ['12 euros', '7 euros'];

@@ -26,7 +26,7 @@ const waiting: (() => void)[] = [];
 
 /** Each line on stdin lets one of those who wait go on. */
 function toldToGoOn(): Promise<void> {
-  if (waiting.length === 0) process.stdin.on('data', goOn).resume();
+  if (waiting.length === 0) process.stdin.on('data', goOn).ref().resume();
   return new Promise((resolve) => {
     waiting.push(resolve);
   });
@@ -35,5 +35,5 @@ function toldToGoOn(): Promise<void> {
 /** Nobody listens while nobody waits: the process could not end. */
 function goOn(): void {
   waiting.shift()?.();
-  if (waiting.length === 0) process.stdin.off('data', goOn).pause();
+  if (waiting.length === 0) process.stdin.off('data', goOn).pause().unref();
 }

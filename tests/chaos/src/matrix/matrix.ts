@@ -26,10 +26,10 @@ export async function openStage(
 /** Plays every cell, so many at a time as there are stages. */
 export async function playMatrix(
   stages: readonly Stage[],
-  rows: readonly Row[],
+  { rows, columns }: { readonly rows: readonly Row[]; readonly columns: readonly Column[] },
   report: (played: Played) => void,
 ): Promise<readonly Played[]> {
-  const cells = rows.flatMap((row) => COLUMNS.map((column) => ({ ...column, row })));
+  const cells = rows.flatMap((row) => columns.map((column) => ({ ...column, row })));
   const played: Played[] = [];
   const lane = async (stage: Stage): Promise<void> => {
     for (let cell = cells.shift(); cell !== undefined; cell = cells.shift()) {

@@ -25,6 +25,8 @@ export type Stage = {
 
 /** No case takes so long: something waits for what does not come. */
 const PATIENCE_MS = 180_000;
+/** Characters of one reason: what processes have said can be long. */
+const MAX_WHY = 1_500;
 let played = 0;
 
 /** Plays every case of a row, for one store and one tool. */
@@ -39,7 +41,7 @@ export async function playCell(
   for (const one of row.cases) {
     if (one.leftOut?.(tool) === true) continue;
     const faults = await playCase(stage, { one, store, tool });
-    why.push(...faults.map((fault) => `${one.name}: ${fault}`));
+    why.push(...faults.map((fault) => `${one.name}: ${fault}`.slice(0, MAX_WHY)));
   }
   const ms = performance.now() - started;
   return { kind: why.length === 0 ? 'ok' : 'failed', why, ms };

@@ -2,6 +2,7 @@ import { type Case, doubtsOf, killedAt, type Row } from '../matrix/row.ts';
 import { beforeCleanups, betweenCleanups, poisonedCancellation } from './cancellations.ts';
 import { decidedAtExpiry, decidedAtOnce, resolvedByAnOutsider } from './decisions.ts';
 import { messageBeforeTheEnd, messageBeforeTheRelease } from './messages.ts';
+import { queuedBehind } from './queued.ts';
 import { wokenUp } from './woken-up.ts';
 
 /**
@@ -12,7 +13,7 @@ export const CRASH_TABLE: readonly Row[] = [
   {
     id: 'created',
     name: 'after create, before the first claim or the model',
-    cases: [killedAt({ at: 'after create' }), killedAt({ at: 'model asked' })],
+    cases: [killedAt({ at: 'after create' }), queuedBehind, killedAt({ at: 'model asked' })],
   },
   {
     id: 'streaming',
