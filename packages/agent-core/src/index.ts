@@ -133,6 +133,8 @@ export type { Principal, Scope } from './vocabulary/scope.ts';
 export {
   CONVERSATION_KINDS,
   isControl,
+  POLL_POINTS,
+  type PollPoint,
   type RunSignal,
   SIGNAL_KINDS,
   type SignalKind,

@@ -1,4 +1,5 @@
 import {
+  ADMISSIONS,
   type CallId,
   DECISIONS,
   type JsonObject,
@@ -69,6 +70,7 @@ export const StartBody = Type.Object(
   {
     message: Type.Union([Type.String({ minLength: 1 }), Type.Array(SaidPart, { minItems: 1 })]),
     conversationId: Type.Optional(Name),
+    admission: Type.Optional(Type.Enum([...ADMISSIONS])),
     history: Type.Optional(Type.Array(PastMessage)),
     clientTools: Type.Optional(
       Type.Array(

@@ -46,15 +46,29 @@ afterEach(() => host.close());
 describe('doors', () => {
   test('starts a run and says where it is', async () => {
     const { status, headers, body } = await call('/agents/echo/runs', {
-      body: { message: 'hello', conversationId: 'c9', metadata: { ticket: '7' } },
+      body: {
+        message: 'hello',
+        conversationId: 'c9',
+        admission: 'queue',
+        metadata: { ticket: '7' },
+      },
       headers: { 'idempotency-key': 'once' },
     });
     expect(status).toBe(201);
     expect(body).toEqual({ runId: 'r1' });
     expect(headers.get('location')).toBe('/runs/r1');
-    expect(gateway.calls[0]).toEqual({
+    expect(gateway.entered[0]).toEqual({
       door: 'start',
-      args: ['echo', { message: 'hello', conversationId: 'c9', metadata: { ticket: '7' } }, 'once'],
+      args: [
+        'echo',
+        {
+          message: 'hello',
+          conversationId: 'c9',
+          admission: 'queue',
+          metadata: { ticket: '7' },
+        },
+        'once',
+      ],
     });
     expect(gateway.lastCaller()?.principal).toMatchObject({
       scope: { tenantId: 'local' },
@@ -105,13 +119,13 @@ describe('doors', () => {
       items: [{ runId: 'r1' }],
       next: 'more',
     });
-    expect(gateway.calls.at(-1)?.args).toEqual([
+    expect(gateway.entered.at(-1)?.args).toEqual([
       { agent: 'echo', status: 'active', after: 'p', limit: 5 },
     ]);
     expect((await call('/waits?runId=r1&kind=approval&status=pending')).body).toEqual({
       items: [],
     });
-    expect(gateway.calls.at(-1)?.args).toEqual([
+    expect(gateway.entered.at(-1)?.args).toEqual([
       { runId: 'r1', kind: 'approval', status: 'pending' },
     ]);
   });
@@ -120,7 +134,7 @@ describe('doors', () => {
     await call('/agents/echo/runs', { body: { message: 'x' } });
     expect((await call('/runs/r1')).body).toMatchObject({ runId: 'r1', status: 'active' });
     expect((await call('/runs/r1/evidence?after=3&limit=2')).body).toEqual({ items: [] });
-    expect(gateway.calls.at(-1)?.args).toEqual(['r1', { after: 3, limit: 2 }]);
+    expect(gateway.entered.at(-1)?.args).toEqual(['r1', { after: 3, limit: 2 }]);
   });
 
   test('passes signals, answers and cancels on', async () => {
@@ -129,44 +143,47 @@ describe('doors', () => {
       body: { kind: 'user-message', payload: { text: 'more' }, dedupeKey: 'd1' },
     });
     expect(signal).toMatchObject({ status: 202, body: { runId: 'r1' } });
-    expect(gateway.calls.at(-1)?.args).toEqual([
+    expect(gateway.entered.at(-1)?.args).toEqual([
       'r1',
       { kind: 'user-message', payload: { text: 'more' }, dedupeKey: 'd1' },
     ]);
     await call('/runs/r1/signals', { body: { kind: 'pause' } });
-    expect(gateway.calls.at(-1)?.args).toEqual(['r1', { kind: 'pause', payload: {} }]);
+    expect(gateway.entered.at(-1)?.args).toEqual(['r1', { kind: 'pause', payload: {} }]);
 
     expect(await call('/runs/r1/cancel', { method: 'POST' })).toMatchObject({ status: 202 });
-    expect(gateway.calls.at(-1)?.args).toEqual(['r1', undefined]);
+    expect(gateway.entered.at(-1)?.args).toEqual(['r1', undefined]);
     await call('/runs/r1/cancel', { body: { reason: 'enough' } });
-    expect(gateway.calls.at(-1)?.args).toEqual(['r1', 'enough']);
+    expect(gateway.entered.at(-1)?.args).toEqual(['r1', 'enough']);
 
     const answer = await call('/waits/r1.1.0.w1', { body: { decision: 'approve', digest: 'd' } });
     expect(answer).toMatchObject({ status: 204, body: undefined });
-    expect(gateway.calls.at(-1)?.args).toEqual(['r1.1.0.w1', { decision: 'approve', digest: 'd' }]);
+    expect(gateway.entered.at(-1)?.args).toEqual([
+      'r1.1.0.w1',
+      { decision: 'approve', digest: 'd' },
+    ]);
 
     const remember = { what: 'tool', within: 'user' };
     await call('/waits/r1.1.0.w1', { body: { decision: 'approve', remember } });
-    expect(gateway.calls.at(-1)?.args).toEqual(['r1.1.0.w1', { decision: 'approve', remember }]);
+    expect(gateway.entered.at(-1)?.args).toEqual(['r1.1.0.w1', { decision: 'approve', remember }]);
 
     expect(await call('/grants?limit=2&after=g')).toMatchObject({
       status: 200,
       body: { items: [] },
     });
-    expect(gateway.calls.at(-1)).toEqual({ door: 'grants', args: [{ after: 'g', limit: 2 }] });
+    expect(gateway.entered.at(-1)).toEqual({ door: 'grants', args: [{ after: 'g', limit: 2 }] });
     const revoked = await call('/grants/a.b.c', { method: 'DELETE' });
     expect(revoked).toMatchObject({ status: 204, body: undefined });
-    expect(gateway.calls.at(-1)).toEqual({ door: 'revokeGrant', args: ['a.b.c'] });
+    expect(gateway.entered.at(-1)).toEqual({ door: 'revokeGrant', args: ['a.b.c'] });
   });
 
   test('health needs nobody and asks nothing', async () => {
     expect(await call('/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
-    expect(gateway.calls).toEqual([]);
+    expect(gateway.entered).toEqual([]);
   });
 
   test('a run that is not kept is answered with what it comes to; a client that leaves ends it', async () => {
     const answer = call('/agents/fleeting/runs', { body: { message: 'x' } });
-    await until(() => gateway.calls.some(({ door }) => door === 'agents'));
+    await until(() => gateway.entered.some(({ door }) => door === 'agents'));
     gateway.settle('r1', {
       runId: runIdOf('r1'),
       kind: 'completed',
@@ -221,7 +238,7 @@ describe('refusals', () => {
     expect(message).toContain(
       'body.history.0.role: is none of the allowed values. Use one of user, assistant, tool',
     );
-    expect(gateway.calls).toEqual([]);
+    expect(gateway.entered).toEqual([]);
   });
 
   test('say which fields go with a decision', async () => {
@@ -343,7 +360,7 @@ describe('who asks', () => {
       }
     }
     expect(errorOf((await call('/runs', asking('explains'))).body).message).toBe('Expired.');
-    expect(gateway.calls).toEqual([]);
+    expect(gateway.entered).toEqual([]);
   });
 
   test('the owner is who asked, and what is another’s looks like what is not there', async () => {
@@ -376,6 +393,6 @@ describe('without authenticate', () => {
     expect((await call('/runs', { headers: { origin: 'http://localhost:5173' } })).status).toBe(
       200,
     );
-    expect(gateway.calls).toHaveLength(1);
+    expect(gateway.entered).toHaveLength(1);
   });
 });

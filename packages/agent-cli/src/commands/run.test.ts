@@ -65,6 +65,7 @@ test('hands on conversation, metadata, state, selection and request key', async 
     'assistant',
     'Hello',
     '--conversation=c7',
+    '--admission=queue',
     '--metadata',
     'ticket=4711',
     'team=a=b',
@@ -78,6 +79,7 @@ test('hands on conversation, metadata, state, selection and request key', async 
   expect(line.asked[0]?.with[1]).toEqual({
     message: 'Hello',
     conversationId: 'c7',
+    admission: 'queue',
     metadata: { ticket: '4711', team: 'a=b' },
     state: { n: 1 },
     selection: { model: 'small', provider: 'local', profile: 'fast' },

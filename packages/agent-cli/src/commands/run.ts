@@ -1,5 +1,10 @@
-import type { ModelSelection, RunInput } from '@hexagent/agent-core';
-import { Command } from 'commander';
+import {
+  ADMISSIONS,
+  type Admission,
+  type ModelSelection,
+  type RunInput,
+} from '@hexagent/agent-core';
+import { Command, Option } from 'commander';
 import { exitCodeOf } from '../exit-code.ts';
 import { UsageError } from '../usage-error.ts';
 import { cancelOnInterrupt } from './cancel-run.ts';
@@ -12,6 +17,7 @@ import { readStdin } from './read-stdin.ts';
 
 type RunOptions = {
   readonly conversation?: string;
+  readonly admission?: Admission;
   readonly metadata?: readonly string[];
   readonly state?: string;
   readonly model?: string;
@@ -30,6 +36,12 @@ export function runCommand(host: CommandHost): Command {
     .argument('<agent-or-message>', 'the agent; may be left out when there is only one')
     .argument('[message]', 'what the agent is asked; "-" reads it from stdin')
     .option('--conversation <id>', 'the conversation that this run belongs to')
+    .addOption(
+      new Option(
+        '--admission <what>',
+        'while another run of the conversation is open: refuse, wait for it, or cancel it',
+      ).choices(ADMISSIONS),
+    )
     .option('--metadata <key=value...>', 'metadata of the run, for policies and telemetry')
     .option('--state <json>', 'the shared state that the run starts with')
     .option('--model <name>', 'the model to use, among what the model adapter offers')
@@ -74,7 +86,7 @@ async function messageOf(
 }
 
 function inputFields(options: RunOptions): Omit<RunInput, 'message'> {
-  const { conversation, metadata, state, model, provider, profile } = options;
+  const { conversation, admission, metadata, state, model, provider, profile } = options;
   const selection: ModelSelection = {
     ...(model === undefined ? {} : { model }),
     ...(provider === undefined ? {} : { provider }),
@@ -82,6 +94,7 @@ function inputFields(options: RunOptions): Omit<RunInput, 'message'> {
   };
   return {
     ...(conversation === undefined ? {} : { conversationId: conversation }),
+    ...(admission === undefined ? {} : { admission }),
     ...(metadata === undefined ? {} : { metadata: metadataOf(metadata) }),
     ...(state === undefined ? {} : { state: parseJsonObject('state', state) }),
     ...(Object.keys(selection).length === 0 ? {} : { selection }),

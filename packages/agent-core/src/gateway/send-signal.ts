@@ -1,8 +1,15 @@
-import { inputInvalid, type Problem, signalNotAccepted } from '../base/error-catalog.ts';
-import { type RunId, type WaitId, waitIdOf } from '../base/ids.ts';
+import {
+  inputInvalid,
+  type Problem,
+  signalNotAccepted,
+  waitNotFound,
+} from '../base/error-catalog.ts';
+import { type RunId, rootOf, type WaitId, waitIdOf } from '../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { DurableStore } from '../durable/durable-store.ts';
 import { clientKey } from '../runner/dedupe-key.ts';
 import { isControl, SIGNAL_KINDS, type SignalKind } from '../vocabulary/signal.ts';
+import type { RunState } from '../vocabulary/state.ts';
 import type { WaitResolution } from '../vocabulary/wait.ts';
 import { headFor, statelessFor } from './access.ts';
 import type { Caller } from './caller.ts';
@@ -37,6 +44,7 @@ export async function sendSignal(
   const { run, store } = await headFor(parts, runId, caller);
   if (kind === 'approval-decision') {
     const { waitId, ...resolution } = payload;
+    checkWait(String(waitId), run.rootRunId);
     return resolveWait(parts, {
       waitId: waitIdOf(String(waitId)) satisfies WaitId,
       resolution: resolution as unknown as WaitResolution,
@@ -47,11 +55,28 @@ export async function sendSignal(
   const accepts = parts.agents.get(run.agent)?.accepts;
   if (accepts !== undefined && !accepts.includes(kind))
     throw signalNotAccepted(run.agent, kind, accepts);
+  if (payload['waitId'] !== undefined && kind === 'scheduler-wake-up')
+    await checkTimer(store, { waitId: String(payload['waitId']), run, caller });
   await append(
     parts,
     { store, run, signal: caller.signal },
     { kind, payload, dedupeKey: clientKey(dedupeKey ?? parts.setup.ids.next()) },
   );
+}
+
+/** A signal to one run says nothing about a wait of another. */
+function checkWait(waitId: string, root: RunId): void {
+  if (rootOf(waitId) !== root) throw waitNotFound(waitId);
+}
+
+async function checkTimer(
+  store: DurableStore,
+  { waitId, run, caller }: { waitId: string; run: RunState; caller: Caller },
+): Promise<void> {
+  checkWait(waitId, run.rootRunId);
+  const tree = await store.records.load(run.rootRunId, { signal: caller.signal });
+  const isThere = tree?.waits.some(({ id, kind }) => id === waitId && kind === 'timer') === true;
+  if (!isThere) throw waitNotFound(waitId);
 }
 
 /** What is wrong with a signal whoever it is for. */

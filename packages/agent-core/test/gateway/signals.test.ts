@@ -1,17 +1,25 @@
 import { expect, test } from 'vitest';
-import { defineAgent, type RunId, type SignalKind, suspend } from '../../src/index.ts';
+import {
+  defineAgent,
+  type RunId,
+  SIGNAL_KINDS,
+  type SignalKind,
+  suspend,
+} from '../../src/index.ts';
 import { memoryStore } from '../../src/testing/index.ts';
 import { appOf, calls, gate, read, until, userTexts } from '../behaviours/harness.ts';
 import {
   acme,
   alice,
   asks,
+  bob,
   codeOf,
   done,
   errorOf,
   everyEvent,
   pendingWait,
   waitsOf,
+  write,
   writer,
 } from './harness.ts';
 
@@ -198,4 +206,67 @@ test('a run of an agent that this process does not have is written to, and left 
   expect((await (await desk.runs.resume(run.runId as RunId, alice)).result).kind).toBe('completed');
   expect(['paused', 'completed']).toContain((await result).kind);
   await Promise.all([owner.close(), desk.close()]);
+});
+
+test('a decision that names a wait of another run changes nothing, through the door of this one', async () => {
+  const app = await appOf(writer, [asks, asks], { store: memoryStore() });
+  const [one, two] = [
+    await app.start(writer, 'x', { principal: alice.principal }),
+    await app.start(writer, 'y', { principal: alice.principal }),
+  ];
+  await Promise.all([one.result, two.result]);
+  const { id } = await pendingWait(app, two.runId);
+  const decision = { kind: 'approval-decision', payload: { waitId: id, decision: 'approve' } };
+  expect(await codeOf(app.runs.signal(one.runId, decision as never, alice))).toBe('WAIT_NOT_FOUND');
+  expect((await pendingWait(app, two.runId)).status).toBe('pending');
+  await app.close();
+});
+
+test('a deferred question stays open, and a decision after it counts, also as signals', async () => {
+  const app = await appOf(writer, [asks, done], { store: memoryStore() });
+  const run = await app.start(writer, 'x', { principal: alice.principal });
+  await run.result;
+  const { id } = await pendingWait(app, run.runId);
+  for (const decision of ['defer', 'defer', 'approve']) {
+    const payload = { waitId: id, decision };
+    await app.runs.signal(run.runId, { kind: 'approval-decision', payload }, alice);
+  }
+  expect((await (await app.runs.resume(run.runId, alice)).result).kind).toBe('completed');
+  await app.close();
+});
+
+test('a wake-up that names no timer of its run is refused, and nothing has changed', async () => {
+  const sleeper = defineAgent({
+    name: 'sleeper',
+    recovery: 'action-boundary',
+    accepts: ['scheduler-wake-up'],
+    tools: [write],
+  });
+  const store = memoryStore();
+  const app = await appOf(sleeper, [asks], { store });
+  const run = await app.start(sleeper, 'x', { principal: alice.principal });
+  await run.result;
+  const { id } = await pendingWait(app, run.runId);
+  for (const waitId of [id, `${id}9`, 'rother.1.0.w1', 3]) {
+    const wakeUp = { kind: 'scheduler-wake-up', payload: { waitId } } as const;
+    expect(await codeOf(app.runs.signal(run.runId, wakeUp, alice))).toBe('WAIT_NOT_FOUND');
+  }
+  expect(await store.inbox.pending(run.runId, { signal: alice.signal })).toEqual([]);
+  await app.close();
+});
+
+test('a run of somebody else takes no signal of any kind, and looks like none', async () => {
+  const { app, run, hold } = await listening();
+  const payloads = { text: 'x', name: 'x', waitId: `${run.runId}.1.0.w1`, decision: 'approve' };
+  for (const kind of SIGNAL_KINDS) {
+    const theirs = await errorOf(app.runs.signal(run.runId, { kind, payload: payloads }, bob));
+    const absent = await errorOf(
+      app.runs.signal('rnone' as RunId, { kind, payload: payloads }, bob),
+    );
+    expect([theirs.code, theirs.mend]).toEqual([absent.code, absent.mend]);
+    expect(theirs.code).toMatch(/_NOT_FOUND$/);
+  }
+  hold.open();
+  expect(await run.result).toMatchObject({ kind: 'completed', text: 'One.' });
+  await app.close();
 });
