@@ -22,7 +22,7 @@ export type Script = (
 type Run = { readonly owner: string; events: Envelope[]; state: RunState; wake: (() => void)[] };
 
 export interface FakeGateway extends RunGateway {
-  readonly calls: { readonly door: string; readonly args: readonly unknown[] }[];
+  readonly entered: { readonly door: string; readonly args: readonly unknown[] }[];
   /** Makes the next call of a door throw. */
   fail(door: string, error: unknown): void;
   emit(runId: RunId, events: readonly AgentEvent[]): void;
@@ -81,11 +81,11 @@ const notFound = (runId: string): AgentError =>
 export function fakeGateway(script: Script, { stateless = false } = {}): FakeGateway {
   const runs = new Map<string, Run>();
   const failures = new Map<string, unknown>();
-  const calls: FakeGateway['calls'] = [];
+  const entered: FakeGateway['entered'] = [];
   const keys = new Map<string, RunId>();
 
   const enter = (door: string, ...args: readonly unknown[]): void => {
-    calls.push({ door, args });
+    entered.push({ door, args });
     const failure = failures.get(door);
     failures.delete(door);
     if (failure !== undefined) throw failure;
@@ -137,7 +137,7 @@ export function fakeGateway(script: Script, { stateless = false } = {}): FakeGat
   };
 
   return {
-    calls,
+    entered,
     emit,
     fail: (door, error) => void failures.set(door, error),
     agents: unused,

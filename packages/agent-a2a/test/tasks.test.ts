@@ -48,7 +48,7 @@ describe('SendMessage', () => {
         },
       ],
     });
-    expect(gateway.calls[0]).toEqual({
+    expect(gateway.entered[0]).toEqual({
       door: 'start',
       args: [
         'echo',
@@ -189,11 +189,11 @@ describe('SendMessage', () => {
         params: { message: message('x') },
       }),
     });
-    while (!gateway.calls.some(({ door }) => door === 'get'))
+    while (!gateway.entered.some(({ door }) => door === 'get'))
       await new Promise((resolve) => setImmediate(resolve));
     leaving.abort(new Error('left'));
     await answer;
-    expect(gateway.calls.map(({ door }) => door)).not.toContain('cancel');
+    expect(gateway.entered.map(({ door }) => door)).not.toContain('cancel');
     gateway.emit(runIdOf('r1'), [completed('later')]);
     const { result } = await rpc(mount, gateway, 'GetTask', { id: 'r1' });
     expect(result?.status?.state).toBe('TASK_STATE_COMPLETED');
@@ -206,7 +206,7 @@ describe('SendMessage', () => {
     }
     const configuration = { taskPushNotificationConfig: { url: 'https://x.example' } };
     expect((await send(gateway, 'x', {}, { configuration })).error?.code).toBe(-32003);
-    expect(gateway.calls).toEqual([]);
+    expect(gateway.entered).toEqual([]);
   });
 });
 
@@ -285,7 +285,7 @@ describe('a paused task', () => {
       parts: [{ text: 'yes' }, { data: { decision: 'approve', digest: 'd1', comment: 'ok' } }],
     });
     expect(result?.task).toMatchObject({ id: 'r1', status: { state: 'TASK_STATE_COMPLETED' } });
-    expect(gateway.calls.find(({ door }) => door === 'resolve')?.args).toEqual([
+    expect(gateway.entered.find(({ door }) => door === 'resolve')?.args).toEqual([
       'r1.1.0.w1',
       { decision: 'approve', digest: 'd1', comment: 'ok' },
     ]);
@@ -307,7 +307,9 @@ describe('a paused task', () => {
       { data: { waitId: 'r1.1.0.w1', decision: 'modify', input: { path: 'b' } } },
     ];
     await send(gateway, '', { taskId: 'r1', parts: both });
-    expect(gateway.calls.filter(({ door }) => door === 'resolve').map(({ args }) => args)).toEqual([
+    expect(
+      gateway.entered.filter(({ door }) => door === 'resolve').map(({ args }) => args),
+    ).toEqual([
       ['r1.1.0.w2', { decision: 'reject' }],
       ['r1.1.0.w1', { decision: 'modify', input: { path: 'b' } }],
     ]);
@@ -325,7 +327,7 @@ describe('a paused task', () => {
       expect(error).toMatchObject({ code: -32602 });
       expect(error?.message).toContain('r1.1.0.w1 (approve | reject | modify)');
     }
-    expect(gateway.calls.map(({ door }) => door)).not.toContain('resolve');
+    expect(gateway.entered.map(({ door }) => door)).not.toContain('resolve');
   });
 
   test('a question for input takes the text, or the data, as it is', async () => {
@@ -336,7 +338,7 @@ describe('a paused task', () => {
       const gateway = fakeGateway(asking(input));
       await send(gateway, 'x');
       await send(gateway, '', { taskId: 'r1', parts: [part] });
-      expect(gateway.calls.find(({ door }) => door === 'resolve')?.args).toEqual([
+      expect(gateway.entered.find(({ door }) => door === 'resolve')?.args).toEqual([
         'r1.1.0.w9',
         { decision: 'answer', value },
       ]);
@@ -372,7 +374,7 @@ describe('a paused task', () => {
     await send(gateway, 'x', {}, { configuration: { returnImmediately: true } });
     const { result } = await send(gateway, 'and this', { taskId: 'r1', messageId: 'm-told' });
     expect(result?.task?.status?.state).toBe('TASK_STATE_COMPLETED');
-    expect(gateway.calls.find(({ door }) => door === 'signal')?.args).toEqual([
+    expect(gateway.entered.find(({ door }) => door === 'signal')?.args).toEqual([
       'r1',
       { kind: 'user-message', payload: { text: 'and this' }, dedupeKey: 'a2a:m-told' },
     ]);
@@ -413,7 +415,7 @@ describe('GetTask and CancelTask', () => {
       const { result } = await rpc(mount, gateway, 'CancelTask', { id: 'r1' });
       expect(result).toMatchObject({ id: 'r1', status: { state: 'TASK_STATE_CANCELED' } });
     }
-    expect(gateway.calls.filter(({ door }) => door === 'cancel')).toHaveLength(1);
+    expect(gateway.entered.filter(({ door }) => door === 'cancel')).toHaveLength(1);
     for (const end of [completed('x'), failed]) {
       const over = fakeGateway(() => [end]);
       await send(over, 'x');

@@ -1,5 +1,11 @@
 import { Readable } from 'node:stream';
-import { type Envelope, EVENT_STREAM_HEADERS, eventStream } from '@hexagent/agent-core';
+import {
+  AgentError,
+  type Envelope,
+  EVENT_STREAM_HEADERS,
+  type EventStreamOptions,
+  eventStream,
+} from '@hexagent/agent-core';
 import type { FastifyReply } from 'fastify';
 
 type Batches = AsyncIterable<readonly Envelope[]>;
@@ -13,13 +19,23 @@ const FIRST_ANSWER_MS = 250;
  */
 export async function sendEvents(
   reply: FastifyReply,
-  batches: Batches,
-  { signal, heartbeatMs }: { readonly signal: AbortSignal; readonly heartbeatMs: number },
+  open: (after?: number) => Batches,
+  options: Pick<EventStreamOptions, 'signal' | 'snapshot'> & { readonly heartbeatMs: number },
 ): Promise<FastifyReply> {
-  const begun = await begin(batches);
+  const begun = await begin(open()).catch((error: unknown) => {
+    const isPruned = AgentError.is(error) && error.code === 'EVENTS_PRUNED';
+    if (!isPruned || options.snapshot === undefined) throw error;
+    return failing(error);
+  });
   if (begun === undefined) return reply.code(204).send();
-  const stream = eventStream(() => begun, { signal, heartbeatMs });
+  const stream = eventStream(({ after }) => (after === undefined ? begun : open(after)), options);
   return reply.headers(EVENT_STREAM_HEADERS).send(Readable.from(stream));
+}
+
+/** A reader whose events are gone: its stream begins with a snapshot. */
+// biome-ignore lint/correctness/useYield: it has nothing to give
+async function* failing(error: unknown): AsyncGenerator<readonly Envelope[]> {
+  throw error;
 }
 
 /** The same batches after a look at the first, or undefined if there is none. */

@@ -1,4 +1,11 @@
-import { type Caller, type RunGateway, type RunId, runIdOf, waitIdOf } from '@hexagent/agent-core';
+import {
+  type Caller,
+  type Envelope,
+  type RunGateway,
+  type RunId,
+  runIdOf,
+  waitIdOf,
+} from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { sendEvents, singly } from './event-reply.ts';
@@ -58,7 +65,8 @@ function registerAgents(server: FastifyInstance, context: RouteContext): void {
       if (streams) {
         reply.header('location', locationOf(handle.runId));
         const { heartbeatMs } = settings.limits;
-        return sendEvents(reply, singly(handle.events({ signal })), { signal, heartbeatMs });
+        const events = (): AsyncIterable<readonly Envelope[]> => singly(handle.events({ signal }));
+        return sendEvents(reply, events, { signal, heartbeatMs });
       }
       // Nothing of a run that is not kept can be asked for later: its request waits for what it comes to.
       if (!isDurable(gateway, agent, caller)) return handle.result;
@@ -81,7 +89,7 @@ function keyOf(key: string | undefined): { readonly requestKey?: string } {
 }
 
 function registerRuns(server: FastifyInstance, context: RouteContext): void {
-  const { gateway, settings, open } = context;
+  const { gateway, settings, open: requests } = context;
   server.get<{ Querystring: Static<typeof schemas.RunsQuery> }>(
     '/runs',
     { schema: { querystring: schemas.RunsQuery } },
@@ -94,6 +102,9 @@ function registerRuns(server: FastifyInstance, context: RouteContext): void {
   server.get<{ Params: { runId: string } }>('/runs/:runId', async (request, reply) =>
     gateway.get(runIdOf(request.params.runId), await callerOf(request, reply, context)),
   );
+  server.get<{ Params: { runId: string } }>('/runs/:runId/snapshot', async (request, reply) =>
+    gateway.snapshot(runIdOf(request.params.runId), await callerOf(request, reply, context)),
+  );
   server.get<{
     Params: { runId: string };
     Querystring: Static<typeof schemas.EventsQuery>;
@@ -103,14 +114,18 @@ function registerRuns(server: FastifyInstance, context: RouteContext): void {
     { schema: { querystring: schemas.EventsQuery, headers: schemas.EventsHeaders } },
     async (request, reply) => {
       const principal = await principalOf(webHead(request), settings.authenticate);
-      const signal = open.stream(reply);
+      const signal = requests.stream(reply);
       // A client that reconnects repeats its first address: the header is the newer word.
       const after = request.headers['last-event-id'] ?? request.query.after;
-      const batches = gateway.watch(runIdOf(request.params.runId), afterOf(after), {
-        principal,
+      const caller = { principal, signal };
+      const runId = runIdOf(request.params.runId);
+      const open = (from?: number): AsyncIterable<readonly Envelope[]> =>
+        gateway.watch(runId, from === undefined ? afterOf(after) : { after: from }, caller);
+      return sendEvents(reply, open, {
         signal,
+        heartbeatMs: settings.limits.heartbeatMs,
+        snapshot: () => gateway.snapshot(runId, caller),
       });
-      return sendEvents(reply, batches, { signal, heartbeatMs: settings.limits.heartbeatMs });
     },
   );
   server.get<{ Params: { runId: string }; Querystring: Static<typeof schemas.EvidenceQuery> }>(

@@ -87,8 +87,8 @@ test('nothing more to come is 204, so that an EventSource stays away', async () 
 
 test('what fails before the first event has a status; a bad cursor is refused', async () => {
   await start();
-  gateway.fail('watch', new AgentError('EVENTS_PRUNED', { message: 'Gone.', mend: 'Start over.' }));
-  expect((await watch('?after=1')).status).toBe(410);
+  gateway.fail('watch', new AgentError('STORE_UNREACHABLE', { message: 'Away.', mend: 'Wait.' }));
+  expect((await watch('?after=1')).status).toBe(503);
   expect((await watch('?after=-1')).status).toBe(422);
   expect((await watch('', { headers: { 'last-event-id': 'x' } })).status).toBe(422);
   const missing = await fetch(`${host.url}/runs/r9/events`);
@@ -175,4 +175,27 @@ test('closing the host ends its streams, cleanly', async () => {
   await host.close();
   expect(await stream.next()).toEqual({ done: true, value: undefined });
   expect(gateway.watching()).toBe(0);
+});
+
+test('a cursor whose events are gone gets the run as it is now, and goes on behind it', async () => {
+  await start();
+  gateway.emit('r1', { type: 'run-started' }, delta('gone'));
+  gateway.fail('watch', new AgentError('EVENTS_PRUNED', { message: 'Gone.', mend: 'Read it.' }));
+  const response = await watch('?after=0');
+  expect(response.status).toBe(200);
+  const stream = frames(response);
+  expect((await stream.next()).value).toEqual({ comment: 'open' });
+  const first = (await stream.next()).value;
+  expect(first).toMatchObject({ event: 'snapshot', id: '2' });
+  expect(JSON.parse(first?.data ?? '')).toMatchObject({ run: { runId: 'r1' }, lastSeq: 2 });
+  gateway.emit('r1', finished);
+  expect((await stream.next()).value).toMatchObject({ id: '3' });
+  expect(await stream.next()).toEqual({ done: true, value: undefined });
+});
+
+test('a snapshot can be asked for, too', async () => {
+  await start();
+  gateway.emit('r1', { type: 'run-started' });
+  const response = await fetch(`${host.url}/runs/r1/snapshot`);
+  expect(await response.json()).toMatchObject({ run: { runId: 'r1' }, lastSeq: 1 });
 });

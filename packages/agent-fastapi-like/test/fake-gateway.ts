@@ -20,9 +20,9 @@ type Run = {
   wake: (() => void)[];
 };
 
-/** A gateway that keeps its runs in a map and does what the test says; every call is in `calls`. */
+/** A gateway that keeps its runs in a map and does what the test says; every call of a door is in `entered`. */
 export interface FakeGateway extends RunGateway {
-  readonly calls: { readonly door: string; readonly args: readonly unknown[] }[];
+  readonly entered: { readonly door: string; readonly args: readonly unknown[] }[];
   readonly inputs: RunInput[];
   /** How many watches are open now. */
   watching(): number;
@@ -77,13 +77,13 @@ export const ECHO: AgentDescription = {
 export function fakeGateway(): FakeGateway {
   const runs = new Map<string, Run>();
   const failures = new Map<string, unknown>();
-  const calls: FakeGateway['calls'] = [];
+  const entered: FakeGateway['entered'] = [];
   const inputs: RunInput[] = [];
   let watching = 0;
   let lastCaller: Caller | undefined;
 
   const enter = (door: string, caller: Caller, ...args: readonly unknown[]): void => {
-    calls.push({ door, args });
+    entered.push({ door, args });
     lastCaller = caller;
     const failure = failures.get(door);
     failures.delete(door);
@@ -205,13 +205,18 @@ export function fakeGateway(): FakeGateway {
     },
     verify: unused,
     calls: unused,
-    snapshot: unused,
+    snapshot: async (runId, caller) => {
+      enter('snapshot', caller, runId);
+      const { state, events } = own(runId, caller);
+      const nothing = { deliveries: 0, messages: [], calls: [], waits: [], open: [] };
+      return { run: state, lastSeq: events.length, prunedThrough: events.length, ...nothing };
+    },
     fork: unused,
     eraseEvidence: unused,
   };
 
   return Object.assign(gateway, {
-    calls,
+    entered,
     inputs,
     watching: () => watching,
     lastCaller: () => lastCaller,

@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Stop } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { AgentError } from '../base/error.ts';
 import { runNotFound } from '../base/error-catalog.ts';
 import { runIdOf } from '../base/ids.ts';
 import type { Envelope } from '../events/envelope.ts';
+import type { RunSnapshot } from '../gateway/snapshot.ts';
 import { eventStream } from './event-stream.ts';
 
 const runId = runIdOf('r1');
@@ -177,4 +179,54 @@ test('a thousand streams under one signal leave no listener on it', async () => 
     await textOf(eventStream(run.open, { signal }));
   }
   expect(listeners).toBe(0);
+});
+
+describe('a cursor whose events are gone', () => {
+  const gone = new AgentError('EVENTS_PRUNED', { message: 'Gone.', mend: 'Read it as it is.' });
+  const snapshot = { lastSeq: 9, messages: [] } as unknown as RunSnapshot;
+  const { signal } = new AbortController();
+  const all = async (stream: AsyncIterable<string>): Promise<readonly string[]> => {
+    const pieces: string[] = [];
+    for await (const piece of stream) pieces.push(piece);
+    return pieces;
+  };
+
+  test('gets the run as it is now, and what follows it', async () => {
+    const asked: (number | undefined)[] = [];
+    const pieces = await all(
+      eventStream(
+        async function* ({ after }) {
+          asked.push(after);
+          if (after === undefined) throw gone;
+          yield [event(10)];
+        },
+        { signal, snapshot: async () => snapshot },
+      ),
+    );
+    expect(asked).toEqual([undefined, 9]);
+    expect(pieces[1]).toBe('event: snapshot\nid: 9\ndata: {"lastSeq":9,"messages":[]}\n\n');
+    expect(pieces[2]).toContain('id: 10');
+  });
+
+  test('gets the refusal as its last frame where no snapshot can be had', async () => {
+    const refused = async (
+      options: Pick<Parameters<typeof eventStream>[1], 'snapshot'>,
+    ): Promise<string | undefined> =>
+      (
+        await all(
+          eventStream(
+            // biome-ignore lint/correctness/useYield: it has nothing to give
+            async function* () {
+              throw gone;
+            },
+            { signal, ...options },
+          ),
+        )
+      ).at(-1);
+    expect(await refused({})).toContain('EVENTS_PRUNED');
+    const failing = async (): Promise<RunSnapshot> => {
+      throw new AgentError('STORE_UNREACHABLE', { message: 'Away.', mend: 'Try again.' });
+    };
+    expect(await refused({ snapshot: failing })).toContain('STORE_UNREACHABLE');
+  });
 });

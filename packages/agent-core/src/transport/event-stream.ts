@@ -1,6 +1,8 @@
 import { linked, type Stop } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { AgentError } from '../base/error.ts';
 import type { Envelope } from '../events/envelope.ts';
+import type { RunSnapshot } from '../gateway/snapshot.ts';
 import { sseEncode } from '../wire/sse-encode.ts';
 import { errorAnswerOf } from './error-answer.ts';
 
@@ -10,6 +12,12 @@ export type EventStreamOptions = {
   /** Milliseconds of silence after which a comment is sent. Default 15,000. */
   readonly heartbeatMs?: number;
   readonly clock?: Clock;
+  /**
+   * The run as it is now, for a reader whose cursor is refused with `EVENTS_PRUNED`: it is sent as one frame
+   * (`event: snapshot`, its `lastSeq` as `id`), replaces what the reader has, and the stream goes on behind it. Absent: the
+   * refusal is the last frame.
+   */
+  readonly snapshot?: (stop: Stop) => Promise<RunSnapshot>;
 };
 
 /** The headers of a stream of events; nothing in between may keep or gather it. */
@@ -35,11 +43,11 @@ type Arrival =
  * - a failure of the source is the last frame (`event: failure`, the error as `data`), never a torn stream.
  */
 export async function* eventStream(
-  open: (stop: Stop) => AsyncIterable<readonly Envelope[]>,
-  { signal, heartbeatMs = 15_000, clock = systemClock }: EventStreamOptions,
+  open: (stop: Stop & { readonly after?: number }) => AsyncIterable<readonly Envelope[]>,
+  { signal, heartbeatMs = 15_000, clock = systemClock, snapshot }: EventStreamOptions,
 ): AsyncGenerator<string, void, void> {
   const source = linked(signal);
-  const batches = open({ signal: source.signal })[Symbol.asyncIterator]();
+  let batches = open({ signal: source.signal })[Symbol.asyncIterator]();
   try {
     yield sseEncode({ comment: 'open' });
     let arrival = nextArrival(batches);
@@ -51,8 +59,20 @@ export async function* eventStream(
       }
       if (arrived === 'left' || arrived.kind === 'end') return;
       if (arrived.kind === 'failed') {
-        yield failureFrame(arrived.error);
-        return;
+        const taken = await snapshotInstead(arrived.error, { snapshot, signal: source.signal });
+        if ('error' in taken) {
+          yield failureFrame(taken.error);
+          return;
+        }
+        const { lastSeq: after } = taken.snapshot;
+        yield sseEncode({
+          event: 'snapshot',
+          id: String(after),
+          data: JSON.stringify(taken.snapshot),
+        });
+        batches = open({ signal: source.signal, after })[Symbol.asyncIterator]();
+        arrival = nextArrival(batches);
+        continue;
       }
       yield arrived.batch.map(eventFrame).join('');
       arrival = nextArrival(batches);
@@ -62,6 +82,26 @@ export async function* eventStream(
     source.release();
     // Not awaited: a source that is busy answers in its own time, and it has been told.
     void Promise.resolve(batches.return?.()).catch(() => undefined);
+  }
+}
+
+/** What a reader whose events are gone starts from; the error that its stream ends with in any other case. */
+async function snapshotInstead(
+  error: unknown,
+  {
+    snapshot,
+    signal,
+  }: {
+    readonly snapshot: EventStreamOptions['snapshot'] | undefined;
+    readonly signal: AbortSignal;
+  },
+): Promise<{ readonly snapshot: RunSnapshot } | { readonly error: unknown }> {
+  if (snapshot === undefined || !AgentError.is(error) || error.code !== 'EVENTS_PRUNED')
+    return { error };
+  try {
+    return { snapshot: await snapshot({ signal }) };
+  } catch (failed) {
+    return { error: failed };
   }
 }
 
