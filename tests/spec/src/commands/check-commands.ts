@@ -1,7 +1,7 @@
 import type { DurableStore } from '@hexagent/agent-core';
 import fc from 'fast-check';
 import type { ClockedStore } from './clocked-stores.ts';
-import { COMMANDS } from './commands.ts';
+import { COMMANDS, FIRST } from './commands.ts';
 import { finish } from './end.ts';
 import { Expected } from './expected.ts';
 import { openSite, type Site } from './site.ts';
@@ -58,14 +58,16 @@ export async function checkCommands(
     cancelled: 0,
   };
   const agrees = fc.asyncProperty(
+    FIRST,
     fc.commands([...COMMANDS], { maxCommands: LONGEST, size: 'max' }),
-    async (history) => {
+    async (first, more) => {
       const site = await openSite(clocked, mutate);
       try {
         const model = new Expected();
+        const history = [first, ...more];
         await fc.asyncModelRun(() => ({ model, real: site }), history);
         await finish(model, site);
-        count(done, { commands: [...history].length, model, site });
+        count(done, { commands: history.length, model, site });
       } finally {
         await site.close();
       }

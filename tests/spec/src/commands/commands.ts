@@ -3,7 +3,7 @@ import { isTerminal } from '@hexagent/agent-core';
 import fc from 'fast-check';
 import { decide, noteDecision, truthOf } from './decide.ts';
 import { type Expected, ExpectedRun, type OpenQuestion } from './expected.ts';
-import { look, must, shown } from './look.ts';
+import { logOf, look, must, shown } from './look.ts';
 import type { Leaving } from './machine.ts';
 import { asked, type Plan, plan } from './plan.ts';
 import { type At, LEASE_MS, type Site } from './site.ts';
@@ -46,32 +46,73 @@ const questionAt = ({ questions }: Expected, index: number): OpenQuestion =>
 const hasRun = ({ runs }: Pick<Expected, 'runs'>): boolean => runs.length > 0;
 const hasQuestion = ({ questions }: Pick<Expected, 'questions'>): boolean => questions.length > 0;
 
+/** What a conversation does with a second run while one is open; conversations have numbers. */
+const ADMISSIONS = ['reject', 'queue', 'interrupt'] as const;
+
 /** A run is started; a client that gets no answer sends the same again under the same key. */
 function start(given: { conversation: number; plan: Plan; at: At }): Command {
+  const admission = ADMISSIONS[given.conversation] ?? 'reject';
   return command(
-    `start ${JSON.stringify(given.plan)} in ${given.conversation} ${whereOf(given.at)}`,
+    `start ${JSON.stringify(given.plan)} in ${given.conversation} (${admission}) ${whereOf(given.at)}`,
     async (expected, site) => {
       const key = expected.name();
       const conversation = `${site.agent}-${given.conversation}`;
-      const busy = expected.openIn(conversation);
-      const { value, code } = await site.ask(
+      const open = expected.openIn(conversation);
+      const { value, code, again } = await site.ask(
         (app) =>
           app.runs.start(
             site.agent,
-            { message: asked(given.plan), conversationId: conversation },
+            { message: asked(given.plan), conversationId: conversation, admission },
             site.caller(app, key),
           ),
         given.at,
       );
-      if (busy !== undefined) {
-        must(code === 'CONVERSATION_BUSY', `${busy.key} is open, and ${key} is ${code}`);
+      if (open !== undefined && admission === 'reject') {
+        must(code === 'CONVERSATION_BUSY', `${open.key} is open, and ${key} is ${code}`);
         return;
       }
       must(value !== undefined, `${key} is not started: ${code}`);
+      if (open !== undefined && admission === 'interrupt') {
+        open.cancelled = true;
+        open.cancelUnread = again;
+      }
+      const { runId } = value;
       expected.runs.push(
-        new ExpectedRun({ key, runId: value.runId, conversation, plan: given.plan }),
+        new ExpectedRun({ key, runId, conversation, admission, plan: given.plan }),
       );
     },
+  );
+}
+
+/** A run is started from what another one has become. The other one stays as it is. */
+function fork(given: { run: number; plan: Plan; at: At }): Command {
+  return command(
+    `fork ${given.run} for ${JSON.stringify(given.plan)} ${whereOf(given.at)}`,
+    async (expected, site) => {
+      const parent = runAt(expected, given.run);
+      const { status } = await shown(site, parent);
+      if (site.isOrphan(parent.runId) || status === 'created') return;
+      const atSeq = (await logOf(site, parent)).at(-1)?.seq ?? 0;
+      const key = expected.name();
+      const { value, code } = await site.ask(
+        (app) =>
+          app.runs.fork(
+            parent.runId,
+            { atSeq, instruction: asked(given.plan) },
+            site.caller(app, key),
+          ),
+        given.at,
+      );
+      // An effect that is under way or in doubt belongs to the parent.
+      if (code === 'FORK_NOT_SETTLED') return;
+      must(value !== undefined, `${parent.key} is not forked: ${code}`);
+      const { runId } = value;
+      const conversation = `fork ${key}`;
+      expected.runs.push(
+        new ExpectedRun({ key, runId, conversation, admission: undefined, plan: given.plan }),
+      );
+    },
+    hasRun,
   );
 }
 
@@ -81,11 +122,17 @@ function startAgain(given: { run: number; at: At }): Command {
     `start ${given.run} again ${whereOf(given.at)}`,
     async (expected, site) => {
       const run = runAt(expected, given.run);
+      // A fork has a door of its own.
+      if (run.admission === undefined) return;
       const { value, code } = await site.ask(
         (app) =>
           app.runs.start(
             site.agent,
-            { message: asked(run.plan), conversationId: run.conversation },
+            {
+              message: asked(run.plan),
+              conversationId: run.conversation,
+              admission: run.admission ?? 'reject',
+            },
             site.caller(app, run.key),
           ),
         given.at,
@@ -314,23 +361,28 @@ const choice = fc.constantFrom<Choice>(
   'abandon',
 );
 
-/** Everything that may happen, in any order. */
+const starts = fc.record({ conversation: fc.nat({ max: 2 }), plan, at }).map(start);
+const answers = fc.record({ question: pick, choice, at }).map(answer);
+
+/** What a history begins with: before there is a run nothing happens. */
+export const FIRST: fc.Arbitrary<Command> = starts;
+
+/** Everything that may happen, in any order; what is there twice happens twice as often. */
 export const COMMANDS: readonly fc.Arbitrary<Command>[] = [
-  fc.record({ conversation: fc.nat({ max: 2 }), plan, at }).map(start),
+  starts,
+  starts,
   fc.record({ run: pick, at }).map(startAgain),
-  fc.record({ question: pick, choice, at }).map(answer),
-  fc.record({ question: pick, choice, at }).map(answer),
+  fc.record({ run: pick, plan, at }).map(fork),
+  answers,
+  answers,
+  answers,
   fc.record({ question: pick, one: choice, other: choice }).map(answerTwice),
   fc.record({ question: pick, slot: fc.nat({ max: 1 }) }).map(answerAndCancel),
   fc.record({ run: pick, kind: fc.constantFrom(...TOLD), twice: fc.boolean(), at }).map(signal),
   fc.record({ question: pick, at }).map(event),
   fc.record({ run: pick, at }).map(cancel),
-  fc
-    .record({
-      ms: fc.constantFrom(1_000, 2 * LEASE_MS, 200_000),
-      leaves,
-    })
-    .map(timePasses),
+  fc.record({ ms: fc.constantFrom(1_000, 2 * LEASE_MS, 200_000), leaves }).map(timePasses),
+  fc.record({ ms: fc.constant(2 * LEASE_MS), leaves }).map(timePasses),
   fc.record({ slot: fc.nat({ max: 1 }) }).map(kill),
   fc.constant(undefined).map(wake),
   fc.record({ run: pick, at }).map(attach),

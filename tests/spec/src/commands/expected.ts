@@ -1,6 +1,8 @@
 import type { RunId, WaitId, WaitKind } from '@hexagent/agent-core';
 import { idAt, type Plan, TOOLS, type Told, type ToolName } from './plan.ts';
 
+type Admission = 'reject' | 'queue' | 'interrupt';
+
 /** A call as its user may expect it. */
 export type ExpectedCall = {
   readonly tool: ToolName;
@@ -33,6 +35,8 @@ export class ExpectedRun {
   readonly key: string;
   readonly runId: RunId;
   readonly conversation: string;
+  /** What was asked for, should another run of the conversation be open; a fork asks for nothing. */
+  readonly admission: Admission | undefined;
   readonly plan: Plan;
   readonly calls: readonly (readonly ExpectedCall[])[];
   /** What users said, in order; follow-ups are read last. */
@@ -40,6 +44,8 @@ export class ExpectedRun {
   readonly followUps: string[] = [];
   paused = false;
   cancelled = false;
+  /** Who cancelled it left before anybody read that: a worker will. */
+  cancelUnread = false;
   /** It was seen to have ended, as expected. */
   ended = false;
 
@@ -47,11 +53,13 @@ export class ExpectedRun {
     readonly key: string;
     readonly runId: RunId;
     readonly conversation: string;
+    readonly admission: Admission | undefined;
     readonly plan: Plan;
   }) {
     this.key = given.key;
     this.runId = given.runId;
     this.conversation = given.conversation;
+    this.admission = given.admission;
     this.plan = given.plan;
     this.calls = given.plan.map((batch, at) =>
       batch.map((tool, index): ExpectedCall => ({ tool, id: idAt(at, index) })),

@@ -107,6 +107,11 @@ function compare(
     must(run.cancelled || run.at === run.calls.length, `${what}: batch ${run.at} is undecided`);
     return;
   }
+  // It waits for its turn, or for somebody to begin with it.
+  if (status === 'created') {
+    must(pending.length === 0, what);
+    return;
+  }
   for (const { callId, kind, id } of pending) {
     if (callId === undefined) {
       must(kind === 'recovery', `${what}: ${id} is a question of the run`);
@@ -118,7 +123,7 @@ function compare(
     else must(orphan || isUndecided(call), `${what}: ${id} has been decided`);
   }
   // What a dead machine holds, and what a person holds, goes on later.
-  if (orphan || run.paused) return;
+  if (orphan || run.paused || run.cancelUnread) return;
   must(!run.cancelled, `${what}: it was cancelled`);
   must(status === 'interrupted', `${what}: nobody holds it`);
   if (pending.some(({ kind }) => kind === 'recovery')) return;

@@ -23,7 +23,10 @@ export type ToolName = keyof typeof TOOLS;
 export type Plan = readonly (readonly ToolName[])[];
 
 export const plan: fc.Arbitrary<Plan> = fc.array(
-  fc.array(fc.constantFrom(...(Object.keys(TOOLS) as ToolName[])), { minLength: 1, maxLength: 3 }),
+  fc.array(fc.constantFrom(...(Object.keys(TOOLS) as ToolName[]), 'mail', 'hand'), {
+    minLength: 1,
+    maxLength: 3,
+  }),
   { maxLength: 3 },
 );
 
