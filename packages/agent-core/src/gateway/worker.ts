@@ -83,7 +83,8 @@ export class RunWorker implements Worker {
       if (look.isGoingRound()) return look.later();
       let lease: Lease | undefined;
       try {
-        lease = await claim(this.#parts, 'next', { agents, signal: this.#givingUp.signal });
+        const { signal } = this.#givingUp;
+        lease = await this.#givingUp.until(claim(this.#parts, 'next', { agents, signal }));
         look.claimed(lease?.rootRunId);
         if (lease === undefined) return look.whenHeard();
         await this.#take(lease);

@@ -341,31 +341,37 @@ test('a claim that is answered when the worker has stopped is given back', async
   await next.close();
 });
 
-test('a claim that is never answered holds up no drain for longer than its grace', async () => {
-  const { store, clock } = storeWithClock();
-  const stopped: unknown[] = [];
-  const silent = withOwnership(store, {
-    claim: (_target, { signal: stop }) =>
-      new Promise((_resolve, reject) => {
-        stop.addEventListener('abort', () => {
-          stopped.push(stop.reason);
-          reject(stop.reason);
-        });
-      }),
-  });
-  const app = await appWith([writer], [], { store: silent, clock });
-  const { worker, said } = working(app, { graceMs: 3_000 });
-  let drained = false;
-  const draining = worker.drain().then(() => {
-    drained = true;
-  });
-  await clock.advance(2_999);
-  expect(drained).toBe(false);
-  await clock.advance(1);
-  await draining;
-  expect(stopped).toMatchObject([{ code: 'APP_CLOSED' }]);
-  expect(said('failed')).toEqual([]);
-});
+test.each([
+  ['is told to stop', true],
+  ['does not even listen', false],
+])(
+  'a claim that is never answered and %s holds up no drain for longer than its grace',
+  async (_what, listens) => {
+    const { store, clock } = storeWithClock();
+    const stopped: unknown[] = [];
+    const silent = withOwnership(store, {
+      claim: (_target, { signal: stop }) =>
+        new Promise((_resolve, reject) => {
+          stop.addEventListener('abort', () => {
+            stopped.push(stop.reason);
+            if (listens) reject(stop.reason);
+          });
+        }),
+    });
+    const app = await appWith([writer], [], { store: silent, clock });
+    const { worker, said } = working(app, { graceMs: 3_000 });
+    let drained = false;
+    const draining = worker.drain().then(() => {
+      drained = true;
+    });
+    await clock.advance(2_999);
+    expect(drained).toBe(false);
+    await clock.advance(1);
+    await draining;
+    expect(stopped).toMatchObject([{ code: 'APP_CLOSED' }]);
+    expect(said('failed')).toEqual([]);
+  },
+);
 
 test('two workers share what there is, and neither drives a run of the other', async () => {
   const { store, clock } = storeWithClock();
