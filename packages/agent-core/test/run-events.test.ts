@@ -229,6 +229,7 @@ test('a cancel of a waiting run settles its open call and ends in one run-finish
     'wait-closed',
     'tool-call-result',
     'evidence-recorded', // signal
+    'evidence-recorded', // after the wait
     'evidence-recorded', // tool
     'evidence-recorded', // cancellation
     'run-finished',

@@ -1,6 +1,12 @@
-import { inputInvalid, type Page, type RunRecords, type ValueStore } from '@hexagent/agent-core';
+import {
+  AgentError,
+  inputInvalid,
+  type Page,
+  type RunRecords,
+  type ValueStore,
+} from '@hexagent/agent-core';
 import { sql } from 'kysely';
-import { encodeKey, KEY_END } from './key-order.ts';
+import { decodeKey, encodeKey, KEY_END } from './key-order.ts';
 import type { Reader } from './reader.ts';
 import { runState, shownWait, storedValue } from './records.ts';
 
@@ -87,10 +93,13 @@ export async function listValues(
   }
   if (after !== undefined) found = found.where('key', '>', encodeKey(after));
   const rows = await reader.all(found, signal);
-  return pageOf(rows, { limit, item: storedValue, cursor: (row) => storedValue(row).key });
+  return pageOf(rows, { limit, item: storedValue, cursor: (row) => decodeKey(row.key) });
 }
 
-/** Makes a page of one row more than its limit: whether there is a next page is known from it. */
+/**
+ * Makes a page of one row more than its limit: whether there is a next page is known from it. A row that cannot be read is
+ * left out: it must not hide the others. Who reads its run by id is told, and so is who recovers it.
+ */
 function pageOf<Row, Item>(
   rows: readonly Row[],
   {
@@ -105,7 +114,14 @@ function pageOf<Row, Item>(
 ): Page<Item> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  const items = shown.map(item);
+  const items = shown.flatMap((row) => {
+    try {
+      return [item(row)];
+    } catch (error) {
+      if (AgentError.is(error) && error.code === 'RECORD_CORRUPT') return [];
+      throw error;
+    }
+  });
   return rows.length > limit && last !== undefined ? { items, next: cursor(last) } : { items };
 }
 

@@ -13,6 +13,7 @@ import { isTerminal, type RunState } from '../vocabulary/state.ts';
 import type { WaitRecord } from '../vocabulary/wait.ts';
 import { ownedRun } from './accept-run.ts';
 import type { ActiveRun } from './active-run.ts';
+import { checkMessages, checkTree } from './check-tree.ts';
 import { takeAnswer } from './control-lane.ts';
 import { inherit } from './conversation-lane.ts';
 import { countersOf } from './counters.ts';
@@ -42,6 +43,7 @@ export async function loadRun(
   if (stored === undefined) throw runNotFound(lease.rootRunId);
   const tree = upcast(stored.format, stored);
   const row = rootRow(tree, lease);
+  checkTree(tree, row);
   const input = (await opened(tree.input, {
     sealer,
     boundTo: `${row.runId}/input`,
@@ -70,7 +72,7 @@ export async function loadRun(
   const { messages, inherited } = await loadConversation(setup, facts);
   run.messages.push(...messages);
   if (row.status === 'created') inherit(run, inherited);
-  await restore(run, tree);
+  await restore(run, { tree, row });
   await restoreCancellation(run, { tree, row });
   await loadEvents(run);
   mark(run, { lease, wasActive: row.status !== 'created' });
@@ -102,7 +104,10 @@ function mark(
 }
 
 /** Messages in the order in which the model sees them, and the batch that is still open. */
-async function restore(run: ActiveRun, tree: RunTree): Promise<void> {
+async function restore(
+  run: ActiveRun,
+  { tree, row }: { readonly tree: RunTree; readonly row: RunState },
+): Promise<void> {
   const { sealer } = run.setup;
   const messages: Message[] = [];
   for (const { runId, seq, message } of [...tree.messages].sort(
@@ -111,6 +116,7 @@ async function restore(run: ActiveRun, tree: RunTree): Promise<void> {
     messages.push(await opened(message, { sealer, boundTo: `${runId}.m${seq}` }));
     run.counters.messages = Math.max(run.counters.messages, seq);
   }
+  checkMessages(messages, { row, calls: tree.calls });
   const results = new Map<string, ToolResultPart>();
   for (const { parts } of messages)
     for (const part of parts) if (part.type === 'tool-result') results.set(part.callId, part);
