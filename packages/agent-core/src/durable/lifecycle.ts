@@ -149,7 +149,7 @@ function reasonAfter(
 }
 
 function reasonGiven(event: LifecycleEvent): RestReason | undefined {
-  return event.kind === 'rest-reached' ? event.reason : undefined;
+  return 'reason' in event ? event.reason : undefined;
 }
 
 function transitionOf(event: LifecycleEvent): RunTransition {

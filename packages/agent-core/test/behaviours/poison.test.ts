@@ -202,6 +202,22 @@ describe('a run whose workers are lost again and again', () => {
     expect(app.model.requests).toEqual([]);
   });
 
+  test('a cancel that comes while it is being asked is obeyed, and the question is void', async () => {
+    const { store, runId } = await crashLoop(5);
+    let raced = false;
+    const racing = processOver(store, async (commit) => {
+      if (commit.poison !== true || raced) return undefined;
+      raced = true;
+      const cancel = { kind: 'cancel', payload: {}, dedupeKey: 'late' } as const;
+      await store.inbox.append(runId, cancel, { signal: NEVER });
+      return undefined;
+    });
+    const app = await appOf(talker, [], { store: racing.store });
+    await app.recover({ signal: NEVER });
+    expect(await app.runs.get(runId, app.local('me'))).toMatchObject({ status: 'cancelled' });
+    expect((await waitsOf(app, runId)).map(({ status }) => status)).toEqual(['void']);
+  });
+
   test('a cancel while the question is open ends the run, and the question is void', async () => {
     const { app, runId } = await poisoned();
     await app.runs.cancel(runId, undefined, app.local('boss'));
@@ -223,6 +239,25 @@ describe('a run whose workers are lost again and again', () => {
     expect(await other.recover({ signal: NEVER })).toBe(0);
   });
 
+  test('lost again and again while the question is open, its owners ask nothing new, and count anew', async () => {
+    const { app, runId, store, clock } = await poisoned();
+    for (let lost = 0; lost < 5; lost += 1) {
+      const dying = processOver(store, () => 'die-before');
+      const other = await appOf(talker, [], { store: dying.store });
+      if (lost === 0) await other.runs.signal(runId, pause, other.local('me'));
+      else await recovers(other);
+      await dying.dead;
+      await clock.advance(LEASE_OVER);
+    }
+    const last = processOver(store);
+    const sixth = await appOf(talker, [], { store: last.store });
+    expect(await sixth.recover({ signal: NEVER })).toBe(1);
+    expect(last.sent.map(({ poison }) => poison)).toContain(true);
+    expect((await waitsOf(app, runId)).map(({ status }) => status)).toEqual(['pending']);
+    await answer(sixth, runId, { decision: 'abandon' });
+    await until(async () => (await app.runs.get(runId, app.local('me'))).status === 'failed');
+  });
+
   test('approved and lost five more times, it asks again under the next number', async () => {
     const { store, clock, runId } = await poisoned();
     await lostWorker({ store, clock }, async (app) => answer(app, runId, { decision: 'approve' }));
@@ -234,6 +269,10 @@ describe('a run whose workers are lost again and again', () => {
       [`${runId}.w2`, 'pending'],
     ]);
     expect(app.model.requests).toEqual([]);
+    await answer(app, runId, { decision: 'cancel' });
+    await until(async () => (await app.runs.get(runId, app.local('me'))).status === 'cancelled');
+    const [end] = eventsOf(await logOf(app, runId), 'run-finished');
+    expect(end?.outcome).toEqual({ kind: 'cancelled', requestedBy: 'operator' });
   });
 });
 
