@@ -35,6 +35,13 @@ test('can be aborted by itself without touching its parents', () => {
   expect(parent.signal.aborted).toBe(false);
 });
 
+test('an abort without a reason has one all the same, and makes no error of its own', () => {
+  const links = [linked(), linked()];
+  for (const link of links) link.abort(undefined);
+  expect(links[0]?.signal.reason).toBeInstanceOf(Error);
+  expect(links[0]?.reason).toBe(links[1]?.signal.reason);
+});
+
 test('is aborted at once under a parent that is, and listens to nobody behind it', () => {
   const later = watched();
   const link = linked(AbortSignal.abort('gone'), later.signal);

@@ -28,6 +28,9 @@ export function linked(...parents: readonly (AbortSignal | undefined)[]): Linked
   return link;
 }
 
+/** The reason of an abort without one, as of a timer that nobody needs any more. The platform would make an error, with its stack, each time. */
+const OVER: Error = new Error('Nobody waits for this any more.');
+
 class LinkedController implements Linked {
   #controller: AbortController | undefined;
   #followed: (() => void)[] | undefined;
@@ -61,7 +64,7 @@ class LinkedController implements Linked {
     this.#followed.push(onAbort(parent, () => this.abort(parent.reason)));
   }
 
-  abort(reason: unknown): void {
+  abort(reason: unknown = OVER): void {
     if (this.#aborted) return;
     this.#aborted = true;
     this.#reason = reason;

@@ -13,7 +13,7 @@ test('uses every letter of its alphabet', () => {
 });
 
 test('gives as many random bytes as it is asked for', () => {
-  expect(randomIds.bytes(16)).toHaveLength(16);
+  for (const length of [0, 16, 1_024, 5_000]) expect(randomIds.bytes(length)).toHaveLength(length);
   expect(randomIds.bytes(16)).not.toEqual(randomIds.bytes(16));
 });
 

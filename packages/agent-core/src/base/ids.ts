@@ -24,26 +24,34 @@ const PAIRS: readonly string[] = [...ALPHABET].flatMap((first) =>
 /** Ids of 20 characters, 100 random bits, from the platform's `crypto`. */
 export const randomIds: IdSource = pooledIds(1024);
 
-/** Asks for randomness a block at a time: a call of `crypto` costs more than the id itself. */
+/** Asks for randomness a block at a time: a call of `crypto` costs more than an id. No byte is given out twice. */
 function pooledIds(poolSize: number): IdSource {
   const pool = new Uint8Array(poolSize);
   let used = poolSize;
+  /** Where so many unused bytes begin. */
+  const take = (length: number): number => {
+    if (used + length > poolSize) {
+      crypto.getRandomValues(pool);
+      used = 0;
+    }
+    used += length;
+    return used - length;
+  };
   return {
     next: () => {
-      if (used + LENGTH > poolSize) {
-        crypto.getRandomValues(pool);
-        used = 0;
-      }
+      const from = take(LENGTH);
       let id = '';
-      for (let index = 0; index < LENGTH; index += 2) {
-        const pair =
-          (((pool[used + index] as number) & 31) << 5) | ((pool[used + index + 1] as number) & 31);
+      for (let index = from; index < from + LENGTH; index += 2) {
+        const pair = (((pool[index] as number) & 31) << 5) | ((pool[index + 1] as number) & 31);
         id += PAIRS[pair] as string;
       }
-      used += LENGTH;
       return id;
     },
-    bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    bytes: (length) => {
+      if (length > poolSize) return crypto.getRandomValues(new Uint8Array(length));
+      const from = take(length);
+      return pool.slice(from, from + length);
+    },
   };
 }
 
