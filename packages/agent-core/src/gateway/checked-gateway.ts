@@ -10,6 +10,7 @@ const RUN_FILTERS = {
   texts: ['agent', 'conversationId', 'after'],
   words: { status: RUN_STATUSES },
 };
+const GRANT_FILTERS = { texts: ['after'], words: {} };
 const WAIT_FILTERS = {
   texts: ['runId', 'agent', 'after'],
   words: { kind: WAIT_KINDS, status: WAIT_STATUSES },
@@ -46,7 +47,13 @@ export function checkedGateway(doors: RunGateway): RunGateway {
         return doors.cancel(runId, reason, caller);
       }),
     fork: (runId, options, caller) =>
-      checked(caller, () => doors.fork(givenId(runId), givenJson(options, 'The fork'), caller)),
+      checked(caller, () => {
+        checkKey(caller.requestKey, { at: 'requestKey', subject: 'The fork' });
+        return doors.fork(givenId(runId), givenJson(options, 'The fork'), caller);
+      }),
+    grants: (query, caller) =>
+      checked(caller, () => doors.grants(givenQuery(query, GRANT_FILTERS), caller)),
+    revokeGrant: (id, caller) => checked(caller, () => doors.revokeGrant(givenId(id), caller)),
     list: (query, caller) =>
       checked(caller, () => doors.list(givenQuery(query, RUN_FILTERS), caller)),
     waits: (query, caller) =>

@@ -15,6 +15,7 @@ import {
 import { memoryStore } from '../../src/testing/index.ts';
 import { appOf, calls, effect, NEVER, read, resultsIn, userTexts } from '../behaviours/harness.ts';
 import {
+  acme,
   alice,
   asks,
   codeOf,
@@ -161,6 +162,23 @@ const PAYLOADS: readonly Door[] = [
     ['CURSOR_INVALID'],
   ],
   ['a row of evidence', (app, after, { runId }) => app.runs.evidence(runId, { after }, alice)],
+  ['the place of a fork', (app, atSeq, { runId }) => app.runs.fork(runId, { atSeq }, alice)],
+  [
+    'the instruction of a fork',
+    (app, instruction, { runId }) => app.runs.fork(runId, { atSeq: 9, instruction }, alice),
+  ],
+  [
+    'the agent of a fork',
+    (app, agent, { runId }) => app.runs.fork(runId, { atSeq: 9, agent }, alice),
+    ['AGENT_UNKNOWN'],
+  ],
+  [
+    'the request key of a fork',
+    (app, requestKey, { runId }) => app.runs.fork(runId, { atSeq: 9 }, { ...alice, requestKey }),
+  ],
+  ['a place among grants', (app, after) => app.runs.grants({ after }, alice)],
+  ['rows to erase', (app, rows, { runId }) => app.runs.eraseEvidence(runId, rows, acme)],
+  ['a row to erase', (app, one, { runId }) => app.runs.eraseEvidence(runId, [one], acme)],
 ];
 
 /** Every door that takes an id or a name. */
@@ -180,6 +198,12 @@ const NAMES: readonly Door[] = [
     (app, id) => app.runs.resolve(id, { decision: 'approve' }, alice),
     ['WAIT_NOT_FOUND'],
   ],
+  ['calls', (app, id) => app.runs.calls(id, alice)],
+  ['snapshot', (app, id) => app.runs.snapshot(id, alice)],
+  ['verify', (app, id) => app.runs.verify(id, alice)],
+  ['fork', (app, id) => app.runs.fork(id, { atSeq: 1 }, alice)],
+  ['erase evidence', (app, id) => app.runs.eraseEvidence(id, [1], acme)],
+  ['revoke a grant', (app, id) => app.runs.revokeGrant(id, alice), ['GRANT_NOT_FOUND']],
 ];
 
 async function asked(store: DurableStore = memoryStore()) {
@@ -254,6 +278,8 @@ test('a list takes an object, and a stream takes a cursor', async () => {
   for (const query of [undefined, null, 3, 'x', []] as never[]) {
     expect(await codeOf(app.runs.list(query, alice))).toBe('INPUT_INVALID');
     expect(await codeOf(app.runs.waits(query, alice))).toBe('INPUT_INVALID');
+    expect(await codeOf(() => app.runs.grants(query, alice))).toBe('INPUT_INVALID');
+    expect(await codeOf(() => app.runs.fork(ids.runId, query, alice))).toBe('INPUT_INVALID');
     expect(await codeOf(() => drained(app.runs.watch(ids.runId, query, alice)))).toBe(
       'CURSOR_INVALID',
     );
