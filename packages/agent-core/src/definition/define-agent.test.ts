@@ -63,6 +63,7 @@ test('gives an agent its defaults: stateless, balanced, bounded', () => {
     durable: false,
     recovery: 'none',
     approvals: { onExpiry: 'reject', onReject: 'return' },
+    admission: 'reject',
     accepts: [],
     signals: {},
     streamingExposure: 'balanced',

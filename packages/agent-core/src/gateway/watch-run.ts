@@ -128,10 +128,8 @@ async function moreIn(
   { runId, after, signal }: WatchOptions & { readonly runId: RunId },
 ): Promise<void> {
   const own = linked(signal);
-  let forget: () => void = () => undefined;
-  const here = new Promise<void>((resolve) => {
-    forget = owned.expect(runId, resolve);
-  });
+  const undo: (() => void)[] = [];
+  const here = new Promise<void>((resolve) => undo.push(owned.expect(runId, resolve)));
   // A notification can be lost with its connection: the poll is the truth.
   const pollMs = log.changed === undefined ? POLL_MS : POLL_MS * 5;
   const signs = [here, clock.sleep(pollMs, { signal: own.signal })];
@@ -140,7 +138,7 @@ async function moreIn(
   try {
     await Promise.race(signs);
   } finally {
-    forget();
+    for (const forget of undo) forget();
     own.release();
     own.abort(undefined);
   }

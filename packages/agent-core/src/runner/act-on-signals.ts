@@ -1,3 +1,4 @@
+import type { DurableStore } from '../durable/durable-store.ts';
 import type { RunSignal } from '../vocabulary/signal.ts';
 import type { WaitRecord } from '../vocabulary/wait.ts';
 import type { ActiveRun } from './active-run.ts';
@@ -90,8 +91,11 @@ class OwnStep {
   }
 }
 
+/** A call, and its open wait. */
+type Waiting = { readonly open: OpenCall; readonly wait: WaitRecord };
+
 /** The calls whose open wait a signal answers. */
-function waitingFor(run: ActiveRun, { kind, payload }: RunSignal): readonly OpenCall[] {
+function waitingFor(run: ActiveRun, { kind, payload }: RunSignal): readonly Waiting[] {
   switch (kind) {
     case 'external-event':
       return openOf(run, 'event', ({ prompt }) => prompt['name'] === payload['name']);
@@ -107,38 +111,35 @@ function openOf(
   run: ActiveRun,
   kind: WaitRecord['kind'],
   fits: (wait: WaitRecord) => boolean,
-): readonly OpenCall[] {
-  return run.batch.filter(
-    ({ wait, settled, answer: given }) =>
-      !settled &&
-      given === undefined &&
-      wait?.kind === kind &&
-      wait.status === 'pending' &&
-      fits(wait),
-  );
+): readonly Waiting[] {
+  return run.batch.flatMap((open) => {
+    const { wait, settled, answer: given } = open;
+    if (wait?.kind !== kind || wait.status !== 'pending' || settled || given !== undefined)
+      return [];
+    return fits(wait) ? [{ open, wait }] : [];
+  });
 }
 
 /** Answers every wait that a signal is for, through the same door as a person's answer; false when none was left. */
 async function answer(
   run: ActiveRun,
-  { signal, waiting }: { readonly signal: RunSignal; readonly waiting: readonly OpenCall[] },
+  { signal, waiting }: { readonly signal: RunSignal; readonly waiting: readonly Waiting[] },
 ): Promise<boolean> {
   const { store, sealer } = run.setup;
+  const { inbox } = store as DurableStore; // Only a run with a store has waits.
   const by = answererOf(signal);
   let taken = false;
-  for (const open of waiting) {
-    const { wait } = open;
-    if (store === undefined || wait === undefined) continue;
+  for (const { open, wait } of waiting) {
     const { id, digest } = wait;
     const resolution = { decision: 'answer' as const, value: signal.payload['value'] ?? null };
     const kept = await keep(resolution, { sealer, boundTo: `${id}/resolution` });
     const given = { digest, decision: 'answer' as const, resolution: kept, by };
-    const result = await store.inbox.resolve(id, given, { signal: run.storage.signal });
+    const result = await inbox.resolve(id, given, { signal: run.storage.signal });
     if (result.kind === 'resolved') open.wait = { ...wait, status: 'resolved', resolvedBy: by };
     if (result.kind === 'already') open.wait = { ...wait, ...result.wait };
+    // Whether a wait is due is the word of the store's clock: the next boundary closes this one.
+    if (result.kind === 'expired') open.wait = { ...wait, expiresAt: wait.openedAt };
     taken = open.wait?.resolvedBy === by || taken;
-    // Whether a wait is due is the word of the store's clock: this one closes it at the next boundary.
-    if (result.kind === 'expired') open.wait = { ...wait, expiresAt: run.journal?.storeNow ?? 0 };
   }
   return taken;
 }

@@ -64,13 +64,13 @@ export async function customExecute(run: ActiveRun): Promise<Rest> {
 
 /** A run that was paused before its body has begun is given back; from then on a pause holds the body where it is. */
 async function isHeldBack(run: ActiveRun): Promise<boolean> {
-  for (;;) {
-    if (run.signalled) await pollControl(run);
-    run.abort.throwIfAborted();
-    if (!run.held) return false;
+  while (run.held) {
     if (hasNews(run)) await takeNews(run);
     else if ((await pauseRun(run, undefined)) === 'committed') return true;
+    else await pollControl(run);
+    run.abort.throwIfAborted();
   }
+  return false;
 }
 
 /** The body is over: messages that came too late for it stay unread, and the result names them. */

@@ -84,7 +84,6 @@ export function runControls(context: RunContext): RunControls {
       run.pollPoint = 'action-boundary';
       boundary(run, given);
       await run.journal?.commit({ signal: run.storage.signal });
-      if (run.signalled) await pollControl(run);
       await untilResumed(run);
     },
     onCancel: (task) => {

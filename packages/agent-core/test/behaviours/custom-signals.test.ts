@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   type AgentDefinition,
+  type DurableStore,
   defineAgent,
   type JsonObject,
   type RunContext,
@@ -209,6 +210,67 @@ describe('a pause', () => {
     await send(app, second.runId, 'resume');
     expect(await (await app.attach(agent, second.runId)).result).toMatchObject({ text: '1' });
   });
+});
+
+test('a body that is held reads an inbox again that could not be read for a moment', async () => {
+  const base = memoryStore();
+  let failing = false;
+  const store: DurableStore = {
+    ...base,
+    inbox: {
+      ...base.inbox,
+      pending: async (id, stop) => {
+        if (!failing) return base.inbox.pending(id, stop);
+        failing = false;
+        throw new Error('away');
+      },
+    },
+  };
+  const go = gate();
+  const agent = bodied(async (controls) => {
+    await go.promise;
+    await controls.runTool({ name: 'look', input: { id: 'a' } });
+    return 'done';
+  });
+  const app = await appOf(agent, [], { store });
+  const run = await app.start(agent, 'go');
+  await send(app, run.runId, 'pause');
+  await settled();
+  failing = true;
+  await send(app, run.runId, 'resume');
+  await settled();
+  go.open();
+  expect(await run.result).toMatchObject({ kind: 'completed', text: 'done' });
+});
+
+test('a run that is resumed while it is given back before its body has begun goes on', async () => {
+  const store = memoryStore();
+  const run = { id: '' as RunId };
+  const process = processOver(store, async (commit) => {
+    if (commit.release === undefined || run.id === '') return undefined;
+    const signal = { kind: 'resume', payload: {}, dedupeKey: 'resume' } as const;
+    await store.inbox.append(run.id, signal, { signal: NEVER });
+    return undefined;
+  });
+  const hold = gate();
+  const agent = defineAgent({
+    name: 'own',
+    recovery: 'action-boundary',
+    accepts: ACCEPTS,
+    admission: 'queue',
+    execute: async ({ message }) => {
+      if (message === 'first') await hold.promise;
+      return 'done';
+    },
+  });
+  const app = await appOf(agent, [], { store: process.store });
+  const first = await app.start(agent, { message: 'first', conversationId: 'c' });
+  const second = await app.start(agent, { message: 'second', conversationId: 'c' });
+  run.id = second.runId;
+  await send(app, second.runId, 'pause');
+  hold.open();
+  await first.result;
+  expect(await second.result).toMatchObject({ kind: 'completed', text: 'done' });
 });
 
 test('a signal that arrives with the end of a run is read at an action boundary, an answer in place at an approval boundary', async () => {

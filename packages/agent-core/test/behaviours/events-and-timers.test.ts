@@ -301,6 +301,100 @@ test('an event that nobody waits for leaves a run at rest: it is not claimed aga
   expect(await store.inbox.pending(run.runId, { signal: NEVER })).toEqual([]);
 });
 
+test('an event for a wait that somebody has just answered otherwise is kept for the next one', async () => {
+  const base = memoryStore();
+  let first = true;
+  const store: DurableStore = {
+    ...base,
+    inbox: {
+      ...base.inbox,
+      resolve: async (id, given, stop) => {
+        if (first) {
+          first = false;
+          const resolution = { plain: { decision: 'answer', value: 'by hand' } } as const;
+          await base.inbox.resolve(id, { ...given, resolution, by: 'somebody' }, stop);
+        }
+        return base.inbox.resolve(id, given, stop);
+      },
+    },
+  };
+  const { agent, told } = waitingFor([paid, paid]);
+  const app = await appOf(agent, steps, { store });
+  const run = await app.start(agent, 'go');
+  await run.result;
+  await event(app, run.runId, 'by event');
+  expect(await (await app.attach(agent, run.runId)).result).toMatchObject({ kind: 'completed' });
+  expect(told).toEqual([resolved('by hand'), resolved('by event')]);
+});
+
+test.each(['a tool runs', 'the model answers'])(
+  'what comes while the inbox is read is read right after, once (%s)',
+  async (during) => {
+    const base = memoryStore();
+    const slow = gate();
+    let reads = 0;
+    const store: DurableStore = {
+      ...base,
+      inbox: {
+        ...base.inbox,
+        pending: async (id, stop) => {
+          reads += 1;
+          const found = await base.inbox.pending(id, stop);
+          if (reads === 1) await slow.promise;
+          return found;
+        },
+      },
+    };
+    const { agent, told, hold } = waitingFor(paid);
+    const begin = gate();
+    const looks = { ...calls(['look', 'x']), until: begin.promise };
+    const app = await appOf(agent, [looks, ...steps], { store });
+    const run = await app.start(agent, 'go');
+    await until(() => app.model.requests.length === 1);
+    if (during === 'a tool runs') {
+      begin.open();
+      for await (const { event: shown } of run.events())
+        if (shown.type === 'step-started' && shown.kind === 'tool') break;
+    }
+    await event(app, run.runId, 'a', 'other');
+    await settled();
+    await event(app, run.runId, 'b');
+    await event(app, run.runId, 'c', 'third');
+    expect(reads).toBe(1);
+    slow.open();
+    await until(() => reads === 2);
+    begin.open();
+    hold.open('seen');
+    expect(await run.result).toMatchObject({ kind: 'completed' });
+    expect(told).toEqual([resolved('b')]);
+  },
+);
+
+test('many events that are read at once are kept in several commits', async () => {
+  const { agent, told, hold } = waitingFor({ kind: 'event', name: 'n99' });
+  const store = memoryStore();
+  const first = await appOf(agent, [calls(['look', 'x'])], { store });
+  const run = await first.start(agent, 'go');
+  for await (const { event: shown } of run.events())
+    if (shown.type === 'step-started' && shown.kind === 'tool') break;
+  await send(first, run.runId, 'pause');
+  hold.open('seen');
+  await run.result;
+  await first.close();
+  for (let n = 0; n < 100; n += 1)
+    await store.inbox.append(
+      run.runId,
+      { kind: 'external-event', payload: { name: `n${n}` }, dedupeKey: `${n}` },
+      { signal: NEVER },
+    );
+  const process = processOver(store);
+  const second = await appOf(agent, steps, { store: process.store });
+  await send(second, run.runId, 'resume');
+  expect((await (await second.attach(agent, run.runId)).result).kind).toBe('completed');
+  expect(told).toEqual([resolved(null)]);
+  expect(process.sent.filter(({ values }) => values !== undefined).length).toBeGreaterThan(2);
+});
+
 test('an event whose wait is over for the store, and not yet for the owner, is kept, and the wait expires', async () => {
   const own = fakeClock();
   const stored = fakeClock(own.now());
@@ -356,11 +450,13 @@ describe('hooks of control signals', () => {
     const { agent, hold } = waitingFor(paid, {
       pause: async function* (signal, context) {
         heard.push(`${signal.kind} ${context.agentName}`);
+        yield { kind: 'evidence', evidenceKind: 'evaluation', evidenceSeq: 1 };
         yield { kind: 'progress', message: 'resting' };
         yield { kind: 'progress', message: 'well' };
       },
       resume: async function* (signal) {
         heard.push(signal.kind);
+        yield { kind: 'evidence', evidenceKind: 'evaluation', evidenceSeq: 1 };
         yield { kind: 'token', text: 'Here again.' };
       },
     });
@@ -446,6 +542,8 @@ describe('hooks of control signals', () => {
           yield { kind: 'progress', message: 'too late' };
         } finally {
           left = true;
+          // biome-ignore lint/correctness/noUnsafeFinally: what it throws on its way out is of no use to anybody
+          throw new Error('on its way out');
         }
       },
     });

@@ -176,6 +176,35 @@ describe('queue', () => {
     await app.close();
   });
 
+  test('a run whose turn has come before it is looked at is owned at once', async () => {
+    const base = memoryStore();
+    const hold = gate();
+    const store: DurableStore = {
+      ...base,
+      ownership: {
+        ...base.ownership,
+        create: async (run, ...given) => {
+          const created = await base.ownership.create(run, ...given);
+          if (created.kind !== 'created' || created.behind === undefined) return created;
+          hold.open();
+          const { behind } = created;
+          await until(async () => {
+            const head = await base.records.head(behind, { signal: NEVER });
+            return head?.run.status === 'completed';
+          });
+          return created;
+        },
+      },
+    };
+    const steps = [{ text: 'One.', until: hold.promise }, { text: 'Two.' }];
+    const app = await appOf(clerk, steps, { store });
+    await start(app, 'first');
+    const second = await start(app, 'second', { admission: 'queue' });
+    expect(await second.result).toMatchObject({ text: 'Two.' });
+    expect(userTexts(app)).toEqual(['first', 'second']);
+    await app.close();
+  });
+
   test('the same request key again is the same queued run', async () => {
     const { app, hold } = await working([{ text: 'Two.' }]);
     const keyed = { ...alice, requestKey: 'k' };
