@@ -80,17 +80,17 @@ export function forkBoundary(
   const boundaryAt = (seq: number): ForkBoundary | undefined => {
     const later = ends.filter((end) => end.seq > seq && isAnswer(end.event)).length;
     const count = answers.length - later;
+    const last = answers[count - 1];
+    if (last === undefined) return undefined;
     const calls = answers
       .slice(0, count)
       .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-call' ? [part] : [])));
     if (calls.some(({ callId }) => isDoubtful.has(callId))) return undefined;
-    const open = (answers[count - 1]?.parts ?? []).flatMap((part) =>
-      part.type === 'tool-call' ? [part.callId] : [],
-    );
+    const open = last.parts.flatMap((part) => (part.type === 'tool-call' ? [part.callId] : []));
     const before = log.filter((told) => told.seq <= seq);
     const hasResult = (callId: string): boolean =>
       before.some(({ event }) => event.type === 'tool-call-result' && event.callId === callId);
-    if (count === 0 || !open.every(hasResult)) return undefined;
+    if (!open.every(hasResult)) return undefined;
     return { seq, answers: count, evidenceSeq: lastEvidence(before) };
   };
   const wanted = ends.findLast(({ seq }) => seq <= atSeq);
@@ -109,8 +109,10 @@ function isAnswer(event: AgentEvent): boolean {
 }
 
 function lastEvidence(before: ForkLog): number {
-  const last = before.findLast(({ event }) => event.type === 'evidence-recorded');
-  return last?.event.type === 'evidence-recorded' ? last.event.evidenceSeq : 0;
+  const rows = before.flatMap(({ event }) =>
+    event.type === 'evidence-recorded' ? [event.evidenceSeq] : [],
+  );
+  return rows.at(-1) ?? 0;
 }
 
 /**

@@ -1,10 +1,14 @@
-import { AgentError } from '../base/error.ts';
-import { forkNotSettled, inputInvalid, runNotDurable, runNotFound } from '../base/error-catalog.ts';
+import {
+  forkNotSettled,
+  inputInvalid,
+  recordCorrupt,
+  runNotDurable,
+} from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../definition/agent-definition.ts';
 import type { RunTree } from '../durable/run-records.ts';
-import { catalogueOf, createRun, factsOf, firstMessage, firstOwner } from '../runner/accept-run.ts';
+import { createRun, factsOf, firstMessage, firstOwner } from '../runner/accept-run.ts';
 import { rerooted } from '../runner/fork-messages.ts';
 import { historyBefore } from '../runner/history-before.ts';
 import { opened } from '../runner/keeping.ts';
@@ -93,7 +97,7 @@ async function parentOf(
   // Only its evidence is kept: there is nothing to go on from.
   if (tree === undefined) throw forkNotSettled(runId, { atSeq, nearest: undefined });
   const row = tree.runs.find((one) => one.runId === runId);
-  if (row === undefined) throw runNotFound(runId);
+  if (row === undefined) throw recordCorrupt(runId, 'its run row is missing');
   const { sealer } = setup;
   const input = (await opened(tree.input, {
     sealer,
@@ -175,21 +179,27 @@ function heir(parent: Principal, maker: Principal): Principal {
 
 /** @throws AgentError `INPUT_INVALID` for an agent that lacks a tool that was used, or has one that the client brings. */
 function checkTools(facts: RunFacts, messages: readonly Message[]): void {
-  const problem = (seen: string, mend: string): AgentError =>
-    inputInvalid('The fork', [{ at: 'agent', seen, mend }]);
-  let names: readonly string[];
-  try {
-    ({ names } = catalogueOf(facts));
-  } catch (error) {
-    if (!AgentError.is(error) || error.code !== 'TOOL_NAME_COLLISION') throw error;
-    throw problem(error.message, error.mend);
-  }
-  const missing = calledIn(messages).filter((name) => !names.includes(name));
-  if (missing.length === 0 || hasSources(facts.definition)) return;
-  throw problem(
-    `is "${facts.definition.name}", which has no ${missing.map((name) => `"${name}"`).join(', ')}.`,
-    'Fork with an agent that has the tools that were used so far.',
-  );
+  const { definition, input } = facts;
+  const refuse = (seen: string, mend: string): void => {
+    throw inputInvalid('The fork', [
+      { at: 'agent', seen: `is "${definition.name}", which ${seen}.`, mend },
+    ]);
+  };
+  const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+  const brought = (input.clientTools ?? []).map(({ name }) => name);
+  const own = definition.catalogue.names;
+  const twice = brought.filter((name) => own.includes(name));
+  if (twice.length > 0)
+    refuse(
+      `has a ${listed(twice)} like the client`,
+      'Fork with an agent that leaves these to the client.',
+    );
+  const missing = calledIn(messages).filter((name) => ![...own, ...brought].includes(name));
+  if (missing.length > 0 && !hasSources(definition))
+    refuse(
+      `has no ${listed(missing)}`,
+      'Fork with an agent that has the tools that were used so far.',
+    );
 }
 
 /** Tools of a source are known once it is open. */

@@ -109,7 +109,9 @@ function withEvent(
   const { event, stepId } = envelope;
   if (event.type === 'rewound') {
     const { steps, after = Number.POSITIVE_INFINITY } = event;
-    return open.filter((earlier) => !steps.includes(earlier.stepId ?? '') && earlier.seq <= after);
+    return open.filter(
+      (earlier) => !steps.some((step) => step === earlier.stepId) && earlier.seq <= after,
+    );
   }
   const isOpen = stepId !== undefined && tree.openSteps.includes(stepId);
   return isOpen && EVENT_CLASSES[event.type] === 'live' ? [...open, envelope] : open;

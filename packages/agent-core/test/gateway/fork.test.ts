@@ -468,6 +468,87 @@ describe('where a fork may begin', () => {
   });
 });
 
+test('a fork of a run that is no turn yet has the turns before it', async () => {
+  const app = await appOf(
+    writer,
+    [{ text: 'One.' }, calls(['look', 'a']), asks, { text: 'Forked.' }],
+    {
+      store: memoryStore(),
+    },
+  );
+  await app.run(writer, { message: 'one', conversationId: 'c' }, as);
+  const run = await app.start(writer, { message: 'two', conversationId: 'c' }, as);
+  await run.result;
+  const [, atSeq = 0] = await ends(app, run.runId);
+  const fork = await app.runs.fork(run.runId, { atSeq }, alice);
+  await fork.result;
+  expect(said(app).slice(1, 4)).toEqual(['user: one', 'assistant: One.', 'user: two']);
+});
+
+describe('a store that does not tell everything', () => {
+  const over = (store: DurableStore, records: Partial<DurableStore['records']>): DurableStore => ({
+    ...store,
+    records: { ...store.records, ...records },
+  });
+
+  test('without the row of the run, its record is corrupt', async () => {
+    const { store, runId } = await parent();
+    const rowless = over(store, {
+      load: async (id, stop) => {
+        const tree = await store.records.load(id, stop);
+        return tree && { ...tree, runs: [] };
+      },
+    });
+    const app = await appOf(writer, [], { store: rowless });
+    expect(await codeOf(app.runs.fork(runId, { atSeq: 2 ** 33 }, alice))).toBe('RECORD_CORRUPT');
+    expect(await app.runs.snapshot(runId, alice)).toMatchObject({ run: { runId } });
+  });
+
+  test('without evidence, the fork is tied to no trail', async () => {
+    const { store, runId } = await parent();
+    const blank = over(store, {
+      evidence: async (id, query) => (id === runId ? [] : store.records.evidence(id, query)),
+    });
+    const app = await appOf(writer, [{ text: 'Forked.' }], { store: blank });
+    const { lastSeq } = await app.runs.snapshot(runId, alice);
+    const fork = await app.runs.fork(runId, { atSeq: lastSeq }, alice);
+    await fork.result;
+    const [first] = await app.runs.evidence(fork.runId, {}, alice);
+    expect(first?.payload).not.toHaveProperty('parentEvidence');
+  });
+
+  test('a fork that somebody else drives is followed', async () => {
+    const { store, runId } = await parent();
+    const lending: DurableStore = {
+      ...store,
+      ownership: {
+        ...store.ownership,
+        create: async (run, first, { claim: _claim, ...options }) =>
+          store.ownership.create(run, first, options),
+      },
+    };
+    const app = await appOf(writer, [], { store: lending });
+    const { lastSeq } = await app.runs.snapshot(runId, alice);
+    const fork = await app.runs.fork(runId, { atSeq: lastSeq }, alice);
+    const driver = await appOf(writer, [{ text: 'Driven.' }], { store });
+    await driver.recover({ signal: NEVER });
+    expect(await fork.result).toMatchObject({ text: 'Driven.' });
+  });
+
+  test('a log that ends early holds no boundary beyond its end', async () => {
+    const { store, runId } = await parent();
+    const short: DurableStore = {
+      ...store,
+      log: {
+        read: async (id, query) =>
+          (await store.log.read(id, query)).slice(0, query.after === 0 ? 1 : 0),
+      },
+    };
+    const app = await appOf(writer, [], { store: short });
+    expect(await codeOf(app.runs.fork(runId, { atSeq: 2 ** 33 }, alice))).toBe('FORK_NOT_SETTLED');
+  });
+});
+
 describe('the state of a fork', () => {
   const counting = defineTool({
     name: 'count',

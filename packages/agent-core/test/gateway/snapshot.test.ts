@@ -182,6 +182,59 @@ describe('what is marked', () => {
     expect(JSON.stringify(await app.runs.snapshot(run.runId, alice))).not.toContain(EMAIL);
   });
 
+  test('hides nothing where its tool gave an error, or where the body is the agent’s own', async () => {
+    const failing = defineTool({
+      name: 'find',
+      description: 'Finds.',
+      input: Type.Object({ id: Type.String() }),
+      output: Type.Object({ email }),
+      effects: effects.readOnly(),
+      execute: () => Promise.reject(new Error('nobody')),
+    });
+    const agent = defineAgent({ name: 'crm', recovery: 'action-boundary', tools: [failing] });
+    const app = await appOf(agent, [calls(['find', 'a']), done], { store: memoryStore() });
+    const run = await app.start(agent, 'go', as);
+    await run.result;
+    expect(JSON.stringify(await app.runs.snapshot(run.runId, alice))).toContain('nobody');
+    const own = defineAgent({
+      name: 'own',
+      recovery: 'action-boundary',
+      execute: async () => 'Mine.',
+    });
+    const other = await appOf(own, [], { store: memoryStore() });
+    const mine = await other.start(own, 'go', as);
+    await mine.result;
+    expect(JSON.stringify((await other.runs.snapshot(mine.runId, alice)).messages)).toContain(
+      'Mine.',
+    );
+  });
+
+  test('a message that stands for others says for which', async () => {
+    const store = memoryStore();
+    const digesting: DurableStore = {
+      ...store,
+      records: {
+        ...store.records,
+        load: async (id, stop) => {
+          const tree = await store.records.load(id, stop);
+          return (
+            tree && {
+              ...tree,
+              messages: tree.messages.map((row) => ({ ...row, replaces: [1, 1] as const })),
+            }
+          );
+        },
+      },
+    };
+    const app = await appOf(writer, [done], { store });
+    const run = await app.start(writer, 'x', as);
+    await run.result;
+    const reader = await appOf(writer, [], { store: digesting });
+    expect((await reader.runs.snapshot(run.runId, alice)).messages[0]).toMatchObject({
+      replaces: [1, 1],
+    });
+  });
+
   test('a tool that the model made up hides nothing', async () => {
     const app = await appOf(writer, [calls(['nothing', 'a']), done], { store: memoryStore() });
     const run = await app.start(writer, 'x', as);
@@ -270,6 +323,36 @@ describe('a snapshot', () => {
       JSON.stringify((await app.runs.snapshot(run.runId, alice)).open);
     await until(async () => (await shown()).includes('kept'));
     expect(await shown()).not.toContain('lost');
+  });
+
+  test('holds nothing that was stored behind its moment, and ends where the log does', async () => {
+    const { store } = storeWithClock();
+    const never = new Promise<undefined>(() => undefined);
+    const stuck = processOver({ ...store, liveFlushMs: 0 }, (commit) =>
+      commit.progress ? never : undefined,
+    );
+    const app = await appOf(writer, [{ text: ['a', 'b'] }], { store: stuck.store });
+    const run = await app.start(writer, 'x', as);
+    const reader = await appOf(writer, [], { store });
+    await until(async () =>
+      JSON.stringify((await reader.runs.snapshot(run.runId, alice)).open).includes('"b"'),
+    );
+    const at = (change: (lastSeq: number) => number): DurableStore => ({
+      ...store,
+      records: {
+        ...store.records,
+        load: async (id, stop) => {
+          const tree = await store.records.load(id, stop);
+          return tree && { ...tree, lastSeq: change(tree.lastSeq) };
+        },
+      },
+    });
+    const earlier = await appOf(writer, [], { store: at((lastSeq) => lastSeq - 1) });
+    expect(JSON.stringify((await earlier.runs.snapshot(run.runId, alice)).open)).not.toContain(
+      '"b"',
+    );
+    const ahead = await appOf(writer, [], { store: at((lastSeq) => lastSeq + 9) });
+    expect((await ahead.runs.snapshot(run.runId, alice)).open).toHaveLength(3);
   });
 
   test('of a run that was pruned to its evidence says what is left', async () => {
