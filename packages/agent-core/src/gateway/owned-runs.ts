@@ -6,6 +6,7 @@ import type { DurableStore } from '../durable/durable-store.ts';
 import type { ActiveRun } from '../runner/active-run.ts';
 import { raise } from '../runner/control-lane.ts';
 import { drain } from '../runner/drain.ts';
+import { LEASE_MARGIN, loseLease } from '../runner/lease.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
 
 /** How long a lease holds when the application does not say. */
@@ -16,8 +17,6 @@ export const LEAST_LEASE_MS = 1_000;
 const HEARTBEAT_MS = 1_000;
 /** Heartbeats in a lease, at least: one that fails or comes late loses nothing. */
 const HEARTBEATS = 5;
-/** The owner stops by itself this part of a lease before it is over (DURABILITY rule 13). */
-const MARGIN = 1 / 6;
 
 export type DrainOptions = {
   readonly runs?: readonly ActiveRun[];
@@ -57,7 +56,7 @@ export class OwnedRuns {
   hold(run: ActiveRun, work: Promise<unknown>): void {
     const before = this.#runs.get(run.runId);
     // It was claimed again here because its lease had run out: the driver before has lost it, and does not know yet.
-    if (before !== undefined && !before.feed.isQuiet) lose(before, runSuperseded(run.runId));
+    if (before !== undefined && !before.feed.isQuiet) loseLease(before, runSuperseded(run.runId));
     this.#runs.set(run.runId, run);
     this.#working.set(run.runId, work);
     for (const tell of this.#expected.get(run.runId) ?? []) tell();
@@ -108,10 +107,10 @@ export class OwnedRuns {
   async drain({ runs = [...this.#runs.values()], graceMs, reason }: DrainOptions): Promise<void> {
     const works = runs.flatMap((run) => this.#working.get(run.runId) ?? []);
     for (const run of runs)
-      if (run.journal === undefined) lose(run, reason);
+      if (run.journal === undefined) loseLease(run, reason);
       else drain(run);
     await this.#within(graceMs, Promise.allSettled(works));
-    for (const run of runs) if (this.#runs.get(run.runId) === run) lose(run, reason);
+    for (const run of runs) if (this.#runs.get(run.runId) === run) loseLease(run, reason);
     await Promise.allSettled(works);
   }
 
@@ -138,21 +137,23 @@ export class OwnedRuns {
   async #heartbeats(signal: AbortSignal): Promise<void> {
     const { clock } = this.#setup;
     const pauseMs = Math.min(HEARTBEAT_MS, this.leaseMs / HEARTBEATS);
-    const silenceMs = this.leaseMs * (1 - MARGIN);
+    const silenceMs = this.leaseMs * (1 - LEASE_MARGIN);
     let heardAt = clock.monotonic();
     for (;;) {
       await clock.sleep(pauseMs, { signal });
       const held = [...this.#runs.values()].flatMap((run): readonly Held[] =>
         run.journal === undefined ? [] : [{ run, lease: run.journal.lease }],
       );
-      const leftMs = Math.max(pauseMs, heardAt + silenceMs - clock.monotonic());
+      const sentAt = clock.monotonic();
+      const leftMs = Math.max(pauseMs, heardAt + silenceMs - sentAt);
       try {
         if (held.length > 0) await this.#heartbeat(held, { leftMs, signal });
-        heardAt = clock.monotonic();
+        heardAt = sentAt;
+        for (const { run } of held) if (run.journal !== undefined) run.journal.heardAt = sentAt;
       } catch {
         if (signal.aborted) return;
         if (clock.monotonic() - heardAt < silenceMs) continue;
-        for (const { run } of held) lose(run, runSuperseded(run.runId));
+        for (const { run } of held) loseLease(run, runSuperseded(run.runId));
       }
     }
   }
@@ -176,7 +177,7 @@ export class OwnedRuns {
       for (const { run } of held) {
         // A run that has just been released or ended is no loss, and neither is one that was claimed again here.
         const isLost = lost.includes(run.runId) && this.#runs.get(run.runId) === run;
-        if (isLost && !run.feed.isQuiet) lose(run, runSuperseded(run.runId));
+        if (isLost && !run.feed.isQuiet) loseLease(run, runSuperseded(run.runId));
       }
       for (const runId of signalled) this.raise(runId);
     } finally {
@@ -185,10 +186,4 @@ export class OwnedRuns {
       limit.release();
     }
   }
-}
-
-/** The run is somebody else's, or nobody's: nothing more is started, stored or shown here. */
-function lose(run: ActiveRun, reason: unknown): void {
-  if (run.journal !== undefined) run.storage.abort(reason);
-  run.abort.abort(reason);
 }

@@ -7,6 +7,7 @@ import { Arrivals } from './arrivals.ts';
 import { startWhatMay } from './authorise-batch.ts';
 import { beforeModel } from './boundaries.ts';
 import { expireDue } from './expire-waits.ts';
+import { checkLease } from './lease.ts';
 import type { OpenCall, Refusal } from './open-call.ts';
 import { untilDue } from './open-waits.ts';
 import { closeBatch, recordResult } from './record-result.ts';
@@ -50,6 +51,7 @@ export async function dispatchBatch(run: ActiveRun): Promise<BatchRest> {
         marksAreStored(run);
       }
       run.abort.throwIfAborted();
+      if (startable) checkLease(run);
       for (const open of run.batch)
         if (isStarted(open)) launch(run, open, { arrivals, stepId: step() });
       if (arrivals.running && arrivals.empty) await news(run, arrivals);

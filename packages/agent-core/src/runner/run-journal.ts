@@ -39,6 +39,8 @@ export type Ending = Pick<
  * flight (DURABILITY rules 2 and 5). What arrives meanwhile goes into the next one.
  */
 export class RunJournal {
+  /** When the lease was last known to be held, by the monotonic clock: the moment at which the heartbeat was sent. */
+  heardAt: number;
   readonly #setup: RunSetup;
   readonly #store: DurableStore;
   readonly #feed: EventFeed;
@@ -71,6 +73,7 @@ export class RunJournal {
     this.#state = options.state;
     this.#sentAt = options.setup.clock.monotonic();
     this.#leasedAt = this.#sentAt;
+    this.heardAt = this.#sentAt;
   }
 
   get lease(): Lease {
