@@ -14,7 +14,8 @@ import { callHook } from './signal-hooks.ts';
  */
 export function isBusyWithSignals(run: ActiveRun): boolean {
   return (
-    run.addressed.length > 0 || run.early.some(({ signal }) => waitingFor(run, signal).length > 0)
+    run.addressed.length > 0 ||
+    run.early.some(({ signal }) => hasAnswered(run, signal) || waitingFor(run, signal).length > 0)
   );
 }
 
@@ -31,11 +32,13 @@ export async function takeNews(run: ActiveRun): Promise<void> {
   let asked = false;
   // First those that have waited longest: of two events of one name the first one is handed over first.
   for (const event of run.early) {
+    // An owner before may have handed it over and been lost before it could forget it.
+    const before = hasAnswered(run, event.signal);
     const waiting = waitingFor(run, event.signal);
-    if (waiting.length === 0) continue;
+    if (!before && waiting.length === 0) continue;
     asked = true;
     await storeWaits(run);
-    if (await answer(run, { signal: event.signal, waiting })) forgetEvent(run, event);
+    if ((await answer(run, { signal: event.signal, waiting })) || before) forgetEvent(run, event);
   }
   for (let [signal] = run.addressed; signal !== undefined; [signal] = run.addressed) {
     asked = (await actOn(run, signal, steps.id)) || asked;
@@ -54,12 +57,13 @@ export async function takeNews(run: ActiveRun): Promise<void> {
  */
 async function actOn(run: ActiveRun, signal: RunSignal, step: () => string): Promise<boolean> {
   const before = hasAnswered(run, signal);
-  const waiting = before ? [] : waitingFor(run, signal);
+  // Also when an owner before has answered with it: it may have been lost before it came to the next wait.
+  const waiting = waitingFor(run, signal);
   if (waiting.length > 0) await storeWaits(run);
   consumed(run, signal);
   run.journal?.progressed();
   if (await callHook(run, { signal, step })) return before;
-  if (before || (await answer(run, { signal, waiting }))) return true;
+  if ((await answer(run, { signal, waiting })) || before) return true;
   // The body of a custom `execute` asks for events and wake-ups when it wants them.
   const isOfBody = run.facts.definition.execute !== undefined;
   if (signal.kind === 'external-event' || isOfBody) await keepEvent(run, signal);

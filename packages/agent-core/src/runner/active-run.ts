@@ -74,6 +74,8 @@ export class ActiveRun {
   readSignals: ReadonlySet<number> = NO_NUMBERS;
   /** Set by the watcher: the inbox may hold something new. */
   signalled = false;
+  /** A wait has been answered, and its answer is not read yet: the signal that told of it says so only once. */
+  answersDue = false;
   /** The one poll of the inbox that is going on. */
   polling: Promise<void> | undefined;
   /** The one that follows it, for what has come since. */

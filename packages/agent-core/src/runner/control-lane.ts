@@ -68,7 +68,6 @@ async function poll(run: ActiveRun): Promise<void> {
   if (store === undefined) return;
   const stop = { signal: run.storage.signal };
   const signals = await store.inbox.pending(run.runId, stop);
-  let answered = false;
   for (const signal of signals) {
     if (run.readSignals.has(signal.seq)) continue;
     run.readSignals = new Set([...run.readSignals, signal.seq]);
@@ -77,9 +76,11 @@ async function poll(run: ActiveRun): Promise<void> {
       run.conversation = [...run.conversation, signal];
       continue;
     }
-    answered = act(run, signal) || answered;
+    run.answersDue = act(run, signal) || run.answersDue;
   }
-  if (answered) await readAnswers(run, store);
+  if (!run.answersDue) return;
+  await readAnswers(run, store);
+  run.answersDue = false;
 }
 
 /** What a control signal does at once; true when a wait has been answered. The rest is acted on at the next boundary. */
