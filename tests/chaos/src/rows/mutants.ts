@@ -1,6 +1,7 @@
 import type { RunId } from '@hexagent/agent-core';
 import type { Fault, ToolKind } from '../child/order.ts';
 import type { Cell, StoreKind } from '../matrix/cell.ts';
+import { playCase, type Stage } from '../matrix/play.ts';
 import type { Case } from '../matrix/row.ts';
 import { killedAt } from '../matrix/row.ts';
 
@@ -66,6 +67,17 @@ export const MUTANTS: readonly Mutant[] = [
     noticed: /the log has 2 ends/,
   },
 ];
+
+/** Plays the case of a mutant; answers why it was not noticed, undefined when it was. */
+export async function unnoticed(stage: Stage, mutant: Mutant): Promise<string | undefined> {
+  const { fault, store, tool, noticed } = mutant;
+  // What an undisturbed run comes to is broken here, too.
+  const broken: Stage = { ...stage, undisturbed: new Map(), mutation: { faults: [fault] } };
+  const faults = await playCase(broken, { one: mutant.case, store, tool });
+  return faults.some((each) => noticed.test(each))
+    ? undefined
+    : `nothing says ${noticed}: ${faults.join('; ') || 'all is well'}`;
+}
 
 /** Frozen with its first result, followed, and thawed while the next owner is held: it comes to the second effect only when nobody tells it. */
 async function goesOnSuperseded(cell: Cell): Promise<RunId> {
