@@ -16,6 +16,8 @@ const MAX_EVENTS = 3 * MAX_MESSAGES;
 export const MAX_ANSWER = 4_000_000;
 /** What is larger should not share a commit with what was known before it. */
 export const LARGE_ANSWER: number = 256 * 1024;
+/** Of artifacts and state patches, whose size their makers choose. */
+export const MAX_PRODUCED: number = 4 * 1024 * 1024;
 /** Half of that, or less: a batch leaves room for one result more, which is there twice, as message and as event. */
 const FULL_ROWS = 45;
 const FULL_CHARACTERS = 512 * 1024;
@@ -30,6 +32,8 @@ export type Pending = {
   /** By place: one commit writes a value once. */
   values: Map<string, ValueWrite>;
   characters: number;
+  /** How much of that artifacts and state patches are. */
+  produced: number;
   progress: boolean;
 };
 
@@ -42,6 +46,7 @@ export const nothing = (): Pending => ({
   consume: [],
   values: new Map(),
   characters: 0,
+  produced: 0,
   progress: false,
 });
 
@@ -84,6 +89,7 @@ export function merged(first: Pending, then: Pending): Pending {
     consume: [...first.consume, ...then.consume],
     values: new Map([...first.values, ...then.values]),
     characters: first.characters + then.characters,
+    produced: first.produced + then.produced,
     progress: first.progress || then.progress,
   };
 }

@@ -1,4 +1,5 @@
 import type { Stop } from '../base/abort.ts';
+import { commitTooLarge } from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Needs } from '../base/port.ts';
@@ -8,6 +9,7 @@ import type { RunContext, ToolContext } from '../vocabulary/run-context.ts';
 import type { Principal, Scope } from '../vocabulary/scope.ts';
 import type { JsonPatch } from '../vocabulary/state.ts';
 import type { Counters } from './counters.ts';
+import { sizeOf } from './pending-commit.ts';
 import type { RunFacts } from './run-facts.ts';
 import type { RunSetup } from './run-setup.ts';
 import { patched } from './shared-state.ts';
@@ -23,6 +25,8 @@ export interface ContextSource {
   /** The step that is open; empty when none is. */
   readonly currentStep: string;
   record(event: AgentEvent, stepId?: string): void;
+  /** A durable run's committer; it has room for so much. */
+  readonly journal: { reserve(characters: number): void } | undefined;
   show(stepId: string, event: AgentEvent): void;
 }
 
@@ -100,7 +104,11 @@ export class OwnRunContext implements RunContext {
 
   artifact({ id, name, parts }: Parameters<RunContext['artifact']>[0]): void {
     const named = name === undefined ? {} : { name };
-    this.#run.record({ type: 'artifact', artifactId: id, ...named, parts }, this.#run.currentStep);
+    produce(
+      this.#run,
+      { type: 'artifact', artifactId: id, ...named, parts },
+      this.#run.currentStep,
+    );
   }
 }
 
@@ -145,7 +153,7 @@ export class OwnToolContext extends OwnRunContext implements ToolContext {
 
   override artifact({ id, name, parts }: Parameters<ToolContext['artifact']>[0]): void {
     const named = name === undefined ? {} : { name };
-    this.#source.record({ type: 'artifact', artifactId: id, ...named, parts }, this.#own.stepId);
+    produce(this.#source, { type: 'artifact', artifactId: id, ...named, parts }, this.#own.stepId);
   }
 }
 
@@ -160,6 +168,18 @@ export function resolved(run: ContextSource, needs: Needs): Readonly<Record<stri
 }
 
 function patchShared(run: ContextSource, operations: readonly JsonPatch[]): void {
-  run.shared = patched(run.shared, operations);
-  run.record({ type: 'state-delta', patch: operations });
+  const next = patched(run.shared, operations);
+  if (run.journal !== undefined && sizeOf(next) > MAX_STATE)
+    throw commitTooLarge(`a state of ${sizeOf(next)} characters`, `${MAX_STATE} characters`);
+  produce(run, { type: 'state-delta', patch: operations });
+  run.shared = next;
+}
+
+/** The state of a run is stored with every commit of it. */
+const MAX_STATE = 1024 * 1024;
+
+/** Makes something known that is stored: what no commit could hold is refused here, and leaves the run as it was. */
+function produce(run: ContextSource, event: AgentEvent, stepId?: string): void {
+  run.journal?.reserve(sizeOf(event));
+  run.record(event, stepId);
 }

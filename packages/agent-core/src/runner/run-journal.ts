@@ -1,7 +1,7 @@
 import type { Stop } from '../base/abort.ts';
 import type { Instant } from '../base/clock.ts';
 import { AgentError } from '../base/error.ts';
-import { runSuperseded } from '../base/error-catalog.ts';
+import { commitTooLarge, runSuperseded } from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
 import type { Call } from '../durable/call.ts';
 import type { Commit, Lease, StoredMessage, WaitMove, WaitOpening } from '../durable/commit.ts';
@@ -17,6 +17,7 @@ import { keep } from './keeping.ts';
 import {
   isEmpty,
   isFull,
+  MAX_PRODUCED,
   merged,
   nothing,
   type Pending,
@@ -125,6 +126,22 @@ export class RunJournal {
 
   /** So many characters of results wait for the next commit, beside its rows. */
   weighs(characters: number): void {
+    this.#pending.characters += characters;
+  }
+
+  /**
+   * Makes room in the next commit for an event whose size its maker chose.
+   *
+   * @throws AgentError `COMMIT_TOO_LARGE`: nothing was taken, and its maker is the one who can do something about it.
+   */
+  reserve(characters: number): void {
+    const produced = this.#pending.produced + characters;
+    if (produced > MAX_PRODUCED)
+      throw commitTooLarge(
+        `${produced} characters of artifacts and state patches at once`,
+        `${MAX_PRODUCED} characters`,
+      );
+    this.#pending.produced = produced;
     this.#pending.characters += characters;
   }
 

@@ -204,3 +204,23 @@ test('results that are too large for one commit together are stored in several',
     asked.map(() => expect.stringContaining('[cut: the first 1048576 of 3000000 bytes]')),
   );
 });
+
+test('an artifact or a state that no commit could hold is refused where it is made: the tool fails, the run goes on', async () => {
+  const large = 'x'.repeat(5 * 1024 * 1024);
+  const made = read('make', ({ id }, tool) => {
+    if (id === 'state') tool.state.patch([{ op: 'add', path: '/large', value: large }]);
+    else tool.artifact({ id, parts: [{ type: 'text', text: large }] });
+    return 'made';
+  });
+  const agent = defineAgent({ name: 'limited', recovery: 'action-boundary', tools: [made] });
+  const app = await appOf(agent, [calls(['make', 'a'], ['make', 'state']), { text: 'Done.' }], {
+    store: memoryStore(),
+  });
+  const run = await app.start(agent, 'go');
+  expect(await run.result).toMatchObject({ kind: 'completed', text: 'Done.' });
+  expect(resultsIn(app)).toMatchObject([
+    { outcome: 'error', text: expect.stringContaining('above the limit of') },
+    { outcome: 'error', text: expect.stringContaining('above the limit of') },
+  ]);
+  expect((await app.runs.get(run.runId, app.local('local'))).shared).toEqual({});
+});
