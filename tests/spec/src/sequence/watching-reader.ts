@@ -97,7 +97,8 @@ export class WatchingReader implements FeedReader {
       const owner = this.#process;
       return owner === undefined || owner.stopped ? undefined : { feed: owner.feed, journal: {} };
     };
-    const owned = { get } as unknown as OwnedRuns;
+    // The model's world tells of a new owner through its log alone.
+    const owned = { get, expect: () => () => undefined } as unknown as OwnedRuns;
     const watch = (after: number) => watchRun({ setup, owned }, RUN_ID, { after, signal });
     const owner = this.#process;
     this.#connections += 1;
