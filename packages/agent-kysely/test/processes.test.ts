@@ -11,16 +11,23 @@ import { run, stop, unowned } from './samples.ts';
 const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
 const RUNS = 24;
 
-function worker(path: string, name: string): ChildProcess {
+function worker(path: string, name: string, pauseMs = 2): ChildProcess {
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', '--conditions=development', WORKER, path, name],
+    ['--import', 'tsx', '--conditions=development', WORKER, path, name, `${pauseMs}`],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
   return child;
+}
+
+/** The first line says that a commit was acknowledged. */
+async function firstLine({ stdout }: ChildProcess): Promise<string> {
+  if (stdout === null) throw new Error('no output');
+  const [data] = await once(stdout, 'data');
+  return String(data).split('\n')[0] ?? '';
 }
 
 async function ended(child: ChildProcess): Promise<number | null> {
@@ -49,11 +56,11 @@ test('of two processes on one file one is killed; the other ends every run, and 
     const fresh = run(`r${n}`, { status: 'created', transition: 'pending' });
     await store.ownership.create(fresh, unowned.first, unowned.options);
   }
-  const killed = worker(path, 'killed');
+  // Slow enough to be at work still when the other one has begun, however busy the machine is.
+  const killed = worker(path, 'killed', 500);
+  const line = await firstLine(killed);
   const survivor = worker(path, 'survivor');
-  // The first line says that a commit was acknowledged.
-  if (killed.stdout === null) throw new Error('no output');
-  const [line] = await once(killed.stdout, 'data');
+  await firstLine(survivor);
   killed.kill('SIGKILL');
   await ended(killed);
   expect(await ended(survivor)).toBe(0);
@@ -69,8 +76,7 @@ test('of two processes on one file one is killed; the other ends every run, and 
     expect(messages.slice(-3).map((text) => text.split(' ')[1])).toEqual(['1', '2', '3']);
     expect(new Set(rows.map(({ lastSeq }) => lastSeq)).size).toBe(rows.length);
   }
-  const acknowledged = String(line).split('\n')[0]?.split(' ') ?? [];
-  const [root = '', seq = ''] = acknowledged;
+  const [root = '', seq = ''] = line.split(' ');
   const rows = await store.log.read(run(root).runId, { after: Number(seq) - 1, limit: 1, ...stop });
   expect(rows[0]?.lastSeq).toBe(Number(seq));
 });

@@ -2,7 +2,7 @@ import { openKyselyStore } from '../src/index.ts';
 import { commitOf, run, stop } from './samples.ts';
 
 // Claims and ends every run that it can get; ends when none is left. Prints what was acknowledged.
-const [, , path = '', owner = ''] = process.argv;
+const [, , path = '', owner = '', pauseMs = '2'] = process.argv;
 const { store, close } = await openKyselyStore(`file:${path}`);
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const isDone = async (): Promise<boolean> => {
@@ -27,7 +27,7 @@ while (!(await isDone())) {
     if (result.kind !== 'committed') break;
     process.stdout.write(`${lease.rootRunId} ${commit.lastSeq}\n`);
     lease = { ...lease, version: result.version };
-    await pause(2);
+    await pause(Number(pauseMs));
   }
 }
 await close();
