@@ -41,10 +41,10 @@ async function main(): Promise<void> {
     }),
   );
   const failed = outcomes.filter(({ fault }) => fault !== undefined).length;
-  const minutes = ((performance.now() - started) / 60_000).toFixed(1);
-  console.log(
-    `${length - failed} passed, ${failed} failed, in ${minutes} minutes, seed ${values.seed}`,
-  );
+  const minutes = (seconds: number): string => (seconds / 60).toFixed(1);
+  const spent = outcomes.reduce((sum, { processorSeconds }) => sum + processorSeconds, 0);
+  const time = `${minutes((performance.now() - started) / 1_000)} minutes (${minutes(spent)} of a processor)`;
+  console.log(`${length - failed} passed, ${failed} failed, in ${time}, seed ${values.seed}`);
   process.exitCode = failed > 0 || length === 0 ? 1 : 0;
 }
 

@@ -2,12 +2,24 @@ import { CHECKS, type Finding } from './checks.ts';
 
 /** What the parent asks for, and what it is told. */
 export type Order = { readonly name: string; readonly seed: number };
-export type Outcome = Finding & { readonly name: string; readonly seconds: number };
+export type Outcome = Finding & {
+  readonly name: string;
+  readonly seconds: number;
+  /** Of the processor: what does not depend on what else the machine does. */
+  readonly processorSeconds: number;
+};
 
 process.on('message', async ({ name, seed }: Order) => {
   const started = performance.now();
+  const before = process.cpuUsage();
   const finding = await found(name, seed);
-  const outcome: Outcome = { ...finding, name, seconds: (performance.now() - started) / 1000 };
+  const { user, system } = process.cpuUsage(before);
+  const outcome: Outcome = {
+    ...finding,
+    name,
+    seconds: (performance.now() - started) / 1e3,
+    processorSeconds: (user + system) / 1e6,
+  };
   process.send?.(outcome);
 });
 

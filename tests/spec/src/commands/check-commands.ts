@@ -44,10 +44,12 @@ export async function checkCommands(
     readonly runs: number;
     readonly seed?: number;
     readonly path?: string;
+    /** As a failure prints it, beside its path. */
+    readonly replayPath?: string;
     readonly mutate?: (store: DurableStore) => DurableStore;
   },
 ): Promise<CommandsChecked> {
-  const { runs, seed = 1, path, mutate } = options;
+  const { runs, seed = 1, path, replayPath, mutate } = options;
   const done: Done = {
     commands: 0,
     runs: 0,
@@ -59,7 +61,11 @@ export async function checkCommands(
   };
   const agrees = fc.asyncProperty(
     FIRST,
-    fc.commands([...COMMANDS], { maxCommands: LONGEST, size: 'max' }),
+    fc.commands([...COMMANDS], {
+      maxCommands: LONGEST,
+      size: 'max',
+      ...(replayPath === undefined ? {} : { replayPath }),
+    }),
     async (first, more) => {
       const site = await openSite(clocked, mutate);
       try {

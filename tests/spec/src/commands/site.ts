@@ -17,8 +17,8 @@ import { type Leaving, Machine, type Owners } from './machine.ts';
 import { World } from './world.ts';
 
 export const LEASE_MS = 5_000;
-/** Real time in which everything that can go on has gone on, in milliseconds. */
-const PATIENCE_MS = 5_000;
+/** Real time in which everything that can go on has gone on, on a busy machine, too; in milliseconds. */
+const PATIENCE_MS = 30_000;
 
 /** Where somebody knocks, and whether the machine leaves over it, after so many points. */
 export type At = {
