@@ -3,7 +3,7 @@ import { approvalRejected, runCancelled } from '../base/error-catalog.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { checkedResult, resultParts } from '../tools/invoke-tool.ts';
 import type { WaitRecord, WaitResolution } from '../vocabulary/wait.ts';
-import { acceptValue } from './accept-result.ts';
+import { acceptValue } from './accept-value.ts';
 import type { ActiveRun } from './active-run.ts';
 import { allow, expiryOf, whyNot } from './authorise-batch.ts';
 import { edit, openWait, useAnswer } from './call-ledger.ts';
@@ -99,6 +99,13 @@ export function cancelByAnswer(run: ActiveRun, open: OpenCall): void {
 function goOn(run: ActiveRun, open: OpenCall, answer: WaitResolution): void {
   open.resolution = resolutionOf(answer);
   allow(run, open);
+}
+
+/** A call that an owner before has allowed by its answer, and did not start: it goes on as if the answer were read now. */
+export async function allowAnswered(run: ActiveRun, open: OpenCall): Promise<void> {
+  const { answer } = open;
+  if (answer?.decision === 'approve') await approve(run, open, answer);
+  else if (answer !== undefined) allow(run, open);
 }
 
 /** An approval that is to hold for later calls is written with the commit that uses it. */

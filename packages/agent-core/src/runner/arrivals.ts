@@ -1,4 +1,4 @@
-import { acceptFailure, acceptValue } from './accept-result.ts';
+import { acceptFailure, acceptValue } from './accept-value.ts';
 import type { ActiveRun } from './active-run.ts';
 import type { OpenCall } from './open-call.ts';
 import type { CallReturn } from './run-call.ts';

@@ -2,15 +2,15 @@ import { planCallRecovery } from '../approvals/plan-call-recovery.ts';
 import type { AgentError } from '../base/error.ts';
 import { effectUnknown } from '../base/error-catalog.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
-import { toJson } from '../base/to-json.ts';
-import { resultParts } from '../tools/invoke-tool.ts';
+import { checkedResult } from '../tools/invoke-tool.ts';
 import type { Tool } from '../tools/tool.ts';
+import { acceptValue } from './accept-value.ts';
 import type { ActiveRun } from './active-run.ts';
+import { allowAnswered } from './answer-calls.ts';
 import { allow, authorise, unreadable } from './authorise-batch.ts';
 import { openWait, stage } from './call-ledger.ts';
 import { afterExpiry } from './expire-waits.ts';
 import type { OpenCall } from './open-call.ts';
-import { recordResult } from './record-result.ts';
 import { contextFor } from './run-call.ts';
 import { shownInput } from './shown-input.ts';
 
@@ -44,12 +44,14 @@ export async function recoverBatch(run: ActiveRun): Promise<void> {
       case 'wait':
         if (open.call.stage === 'suspended' && open.wait?.status === 'expired')
           afterExpiry(run, open, open.wait);
+        if (open.call.stage === 'authorised') await allowAnswered(run, open);
         break;
       case 'settled':
         if (!open.settled) open.refusal = unreadable(open.call.toolName, UNREADABLE);
         break;
       case 'run':
-        allow(run, open);
+        if (wasGranted(run, open)) await decideAgain(run, open);
+        else allow(run, open);
         break;
     }
   }
@@ -73,20 +75,26 @@ function isWaiting({ wait }: OpenCall): boolean {
   return wait?.status === 'pending' || wait?.status === 'resolved';
 }
 
+/** Nobody was asked about a call that asks: what was approved before has let it through, and may have been taken back since. */
+function wasGranted(run: ActiveRun, { tool, unfit, waits }: OpenCall): boolean {
+  if (tool === undefined || unfit !== undefined || waits > 0) return false;
+  const hasPolicy = run.facts.definition.approvals.policy !== undefined;
+  return tool.definition.requiresApproval && tool.runs === 'here' && !hasPolicy;
+}
+
+async function decideAgain(run: ActiveRun, open: OpenCall): Promise<void> {
+  stage(run, open, 'proposed');
+  await authorise(run, open);
+}
+
 /** Effects in doubt: the tool is probed first where it can say, then a person is asked. */
 export async function askAboutOrphans(run: ActiveRun, orphans: readonly OpenCall[]): Promise<void> {
   for (const open of orphans) {
     stage(run, open, 'unknown');
     const found = await probed(run, open);
     if (found.kind === 'committed') {
-      const { value } = found;
-      recordResult(run, open, {
-        outcome: 'ok',
-        content: resultParts(value),
-        stage: 'committed',
-        value,
-        own: true,
-      });
+      const accepting = acceptValue(run, open, found.value);
+      if (accepting !== undefined) await accepting;
     } else if (found.kind === 'not-started') {
       allow(run, open);
     } else {
@@ -109,20 +117,25 @@ type Probe =
   | { readonly kind: 'committed'; readonly value: JsonValue }
   | { readonly kind: 'not-started' | 'unknown' };
 
-/** Asks the tool what became of its effect; what it cannot say is unknown, and a probe that fails is on record. */
+/**
+ * Asks the tool what became of its effect; what it cannot say is unknown. A probe that fails is on record, and so is a result
+ * that is not what the tool promises. One that does not answer is not waited for once the run is to stop.
+ */
 async function probed(run: ActiveRun, open: OpenCall): Promise<Probe> {
-  const reconcile = open.tool?.definition.reconcile;
-  if (reconcile === undefined || open.unfit !== undefined) return { kind: 'unknown' };
+  const { tool, unfit } = open;
+  const reconcile = tool?.definition.reconcile;
+  if (tool === undefined || reconcile === undefined || unfit !== undefined)
+    return { kind: 'unknown' };
   try {
-    const found = await reconcile(
-      open.input as never,
-      contextFor(run, open, { stepId: '', stop: run.abort }) as never,
-    );
+    const context = contextFor(run, open, { stepId: '', stop: run.abort });
+    const asked = reconcile(open.input as never, context as never);
+    const found = await run.abort.until(Promise.resolve(asked));
     if (found.kind !== 'committed') return found;
-    const json = toJson(found.result);
-    if (!json.ok) throw new Error(json.problem);
-    return { kind: 'committed', value: json.value };
+    const checked = checkedResult(tool.definition, found.result);
+    if (!checked.ok) throw new Error(checked.problems.join('; '));
+    return { kind: 'committed', value: checked.value };
   } catch (error) {
+    if (run.abort.aborted) throw run.abort.reason;
     const message = error instanceof Error ? error.message : String(error);
     run.evidence('tool', { callId: open.call.callId, probe: 'failed', message });
     return { kind: 'unknown' };

@@ -60,7 +60,7 @@ export function resultParts(value: JsonValue): readonly Part[] {
 /** A result that came from elsewhere, held against what a tool declares: as if the tool itself had given it. */
 export function checkedResult(
   definition: ToolDefinition,
-  value: JsonValue,
+  value: unknown,
 ):
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly problems: readonly string[] } {
