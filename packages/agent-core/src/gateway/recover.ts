@@ -40,8 +40,8 @@ export async function recover(parts: GatewayParts, { signal }: Stop): Promise<nu
     if (driven === 'unreadable') continue;
     if (driven !== undefined) follow(driven);
     if (driven !== undefined && driving.size < AT_ONCE) continue;
-    if (driving.size === 0 && failures.length === 0) break;
-    await Promise.race(driving);
+    if (driving.size > 0) await Promise.race(driving);
+    else if (failures.length === 0) break;
   }
   if (unreadable !== undefined) throw unreadable;
   return count;

@@ -1,4 +1,5 @@
 import { linked } from '../base/abort.ts';
+import { AgentError } from '../base/error.ts';
 import type { RunId } from '../base/ids.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import { claimAndDrive, type Driven, type GatewayParts } from './drive.ts';
@@ -35,18 +36,29 @@ function lookLater(parts: GatewayParts, run: Wanted): void {
   if (wanted.has(run.root)) return;
   wanted.add(run.root);
   const stop = (): boolean => wanted.delete(run.root);
-  // The application closes, or the store is away: who asks for the run next looks again.
+  // The application closes, or the store has failed for good: who asks for the run next looks again.
   lookAgain(parts, run).then(stop, stop);
 }
 
 async function lookAgain(parts: GatewayParts, wanted: Wanted): Promise<void> {
-  const { closing, owned } = parts;
-  const { root, store, place } = wanted;
+  const { closing } = parts;
   for (;;) {
-    if (owned.get(root) !== undefined || (await isOver(store, root, closing))) return;
-    await aWhile(parts, place === undefined ? undefined : owned.workIn(place));
-    if ((await claimAndDrive(parts, root, closing.signal)) !== undefined) return;
+    try {
+      if (await hasLooked(parts, wanted)) return;
+    } catch (error) {
+      // A store that is away for a moment takes nobody's turn away.
+      if (closing.aborted || !AgentError.is(error) || !error.retryable) throw error;
+      await aWhile(parts, undefined);
+    }
   }
+}
+
+/** True when there is nothing to look for any more. */
+async function hasLooked(parts: GatewayParts, { root, store, place }: Wanted): Promise<boolean> {
+  const { closing, owned } = parts;
+  if (owned.get(root) !== undefined || (await isOver(store, root, closing))) return true;
+  await aWhile(parts, place === undefined ? undefined : owned.workIn(place));
+  return (await claimAndDrive(parts, root, closing.signal)) !== undefined;
 }
 
 /** Until it is time to look again, or sooner, when some work is over. */

@@ -53,12 +53,19 @@ export class RunWorker implements Worker {
     const reason = appClosed();
     this.#stopping.abort(reason);
     const timer = linked();
-    setup.clock.sleep(graceMs, timer).then(
-      () => this.#givingUp.abort(reason),
-      () => undefined,
-    );
+    const leaving = linked();
+    const after = (ms: number, link: Linked): void => {
+      setup.clock.sleep(ms, timer).then(
+        () => link.abort(reason),
+        () => undefined,
+      );
+    };
+    after(graceMs, this.#givingUp);
+    // A store that answers no more keeps nobody: what was claimed in the last moment is left to its lease.
+    after(graceMs + LAST_CLAIM_MS, leaving);
     const runs = [...this.#running.values()];
-    await Promise.all([owned.drain({ runs, graceMs, reason }), this.#working]);
+    const idle = leaving.until(Promise.resolve(this.#working)).catch(() => undefined);
+    await Promise.all([owned.drain({ runs, graceMs, reason }), idle]);
     timer.abort(undefined);
   }
 
