@@ -1,6 +1,6 @@
 import type { Stop } from '../base/abort.ts';
 import { AgentError } from '../base/error.ts';
-import { claimAndDrive, type Driven, type GatewayParts } from './drive.ts';
+import { claim, type Driven, type GatewayParts, takeUp } from './drive.ts';
 
 /** How many runs are recovered side by side: one that takes long holds up none of the others. */
 const AT_ONCE = 8;
@@ -8,7 +8,8 @@ const AT_ONCE = 8;
 /**
  * Drives what is claimable now until it rests; answers how many runs.
  *
- * @throws AgentError `RECORD_CORRUPT` or `FORMAT_UNKNOWN` of a run that cannot be read, after all others.
+ * @throws whatever keeps a run from being read (`RECORD_CORRUPT`, `FORMAT_UNKNOWN`, a failure of the `Sealer`), after all others; a failure of
+ * the store at once.
  */
 export async function recover(parts: GatewayParts, { signal }: Stop): Promise<number> {
   const driving = new Set<Promise<void>>();
@@ -31,15 +32,16 @@ export async function recover(parts: GatewayParts, { signal }: Stop): Promise<nu
   for (;;) {
     signal.throwIfAborted();
     if (failures.length > 0) throw failures[0];
-    const driven = await claimAndDrive(parts, 'next', signal).catch((error: unknown) => {
+    parts.closing.throwIfAborted();
+    const lease = await claim(parts, 'next', { signal });
+    if (lease !== undefined) {
       // A run that cannot be read keeps its lease for a while, and must not keep the others from going on.
-      if (!isUnreadable(error)) throw error;
-      unreadable = error;
-      return 'unreadable' as const;
-    });
-    if (driven === 'unreadable') continue;
-    if (driven !== undefined) follow(driven);
-    if (driven !== undefined && driving.size < AT_ONCE) continue;
+      await takeUp(parts, lease).then(follow, (error: unknown) => {
+        if (isOfStore(error)) throw error;
+        unreadable = error;
+      });
+      if (driving.size < AT_ONCE) continue;
+    }
     if (driving.size > 0) await Promise.race(driving);
     else if (failures.length === 0) break;
   }
@@ -56,8 +58,6 @@ export async function rested({ rest }: Driven): Promise<void> {
   }
 }
 
-function isUnreadable(error: unknown): boolean {
-  return (
-    AgentError.is(error) && (error.code === 'RECORD_CORRUPT' || error.code === 'FORMAT_UNKNOWN')
-  );
+function isOfStore(error: unknown): boolean {
+  return AgentError.is(error) && error.code.startsWith('STORE_');
 }

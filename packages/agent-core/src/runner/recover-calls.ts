@@ -102,7 +102,8 @@ export async function askAboutOrphans(run: ActiveRun, orphans: readonly OpenCall
         kind: 'recovery',
         prompt: {
           tool: open.call.toolName,
-          arguments: open.tool === undefined ? open.input : shownInput(open.tool, open.input),
+          // Of a tool that is gone nobody can say what is marked.
+          ...(open.tool === undefined ? {} : { arguments: shownInput(open.tool, open.input) }),
           attempt: open.call.attempt,
           question: 'This call was started and not answered. Did it happen?',
           hint: LATE_REQUEST_HINT,

@@ -850,7 +850,7 @@ describe('a record that does not fit', () => {
   });
 });
 
-test('an unsafe effect in doubt whose tool is gone is asked about with what is known', async () => {
+test('an unsafe effect in doubt whose tool is gone is asked about with what may be shown', async () => {
   const gone = defineAgent({ name: 'worker', recovery: 'action-boundary' });
   const { agent, seen } = worker({}, { hangs: true });
   const { store, clock } = storeWithClock();
@@ -868,7 +868,7 @@ test('an unsafe effect in doubt whose tool is gone is asked about with what is k
       (await second.runs.get(run.runId, second.local('me'))).reason === 'recovery-requires-hitl',
   );
   expect((await second.runs.waits({ status: 'pending' }, second.local('me'))).items).toMatchObject([
-    { kind: 'recovery', prompt: { tool: 'do', arguments: { id: 'a' } } },
+    { kind: 'recovery', prompt: { tool: 'do', attempt: 1 } },
   ]);
 });
 
