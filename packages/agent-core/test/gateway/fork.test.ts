@@ -28,6 +28,7 @@ import {
   type TestApp,
   toySealer,
   until,
+  withClock,
 } from '../behaviours/harness.ts';
 import {
   acme,
@@ -456,9 +457,9 @@ describe('where a fork may begin', () => {
   });
 
   test('a run of which only the evidence is kept has no boundary', async () => {
-    const { app, runId } = await parent();
-    await app.prune({ olderThan: -0, keep: 'evidence', scope: { tenantId: 'acme' } });
-    await settled();
+    const { store, clock } = storeWithClock();
+    const { app, runId } = await parent([], { store, provide: withClock(clock) });
+    await clock.advance(1);
     await app.prune({ olderThan: 0, keep: 'evidence', scope: { tenantId: 'acme' } });
     const error = await errorOf(app.runs.fork(runId, { atSeq: 9 }, alice));
     expect([error.code, error.mend]).toEqual([

@@ -23,6 +23,7 @@ import {
   storeWithClock,
   toySealer,
   until,
+  withClock,
 } from '../behaviours/harness.ts';
 import {
   acme,
@@ -356,10 +357,11 @@ describe('a snapshot', () => {
   });
 
   test('of a run that was pruned to its evidence says what is left', async () => {
-    const store = memoryStore();
-    const app = await appOf(writer, [{ text: 'Hi.' }], { store });
+    const { store, clock } = storeWithClock();
+    const app = await appOf(writer, [{ text: 'Hi.' }], { store, provide: withClock(clock) });
     const run = await app.start(writer, 'x', as);
     await run.result;
+    await clock.advance(1);
     await app.prune({ olderThan: 0, keep: 'evidence', scope: { tenantId: 'acme' } });
     expect(await app.runs.calls(run.runId, alice)).toEqual([]);
     const taken = await app.runs.snapshot(run.runId, alice);
