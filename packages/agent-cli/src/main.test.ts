@@ -45,18 +45,18 @@ test('the help of a command shows the common options', async () => {
 });
 
 test.each([
-  [[], 'No command was given.'],
-  [['runs'], 'No command was given.'],
-  [['fly'], "unknown command 'fly'"],
-  [['runs', 'fly'], "unknown command 'fly'"],
-  [['run'], "missing required argument 'agent-or-message'"],
-  [['runs', 'list', '--colour'], "unknown option '--colour'"],
-  [['run', 'a', 'b', 'c'], 'too many arguments'],
-])('the wrong command line %j ends with 2 and a mend', async (argv, message) => {
+  [[], 'No command was given.', 'hexagent --help lists the commands.'],
+  [['runs'], 'No command was given.', 'hexagent runs --help lists the commands.'],
+  [['fly'], "unknown command 'fly'", 'hexagent --help lists the commands.'],
+  [['runs', 'fly'], "unknown command 'fly'", 'hexagent runs --help lists the commands.'],
+  [['run'], "missing required argument 'agent-or-message'", 'hexagent run --help shows'],
+  [['runs', 'list', '--colour'], "unknown option '--colour'", 'hexagent runs list --help shows'],
+  [['run', 'a', 'b', 'c'], 'too many arguments', 'hexagent run --help shows how it is used.'],
+])('the wrong command line %j ends with 2 and a mend of its own', async (argv, message, mend) => {
   const line = await commandLine(argv);
   expect(await line.done).toBe(2);
   expect(line.stderr()).toContain(`INPUT_INVALID: ${message}`);
-  expect(line.stderr()).toContain('Mend: hexagent --help');
+  expect(line.stderr()).toContain(`Mend: ${mend}`);
   expect(line.stdout()).toBe('');
 });
 

@@ -33,12 +33,12 @@ export async function main(
       failure = error;
     },
   });
+  const program = hexagentProgram(host);
   try {
-    const program = hexagentProgram(host);
     await parse(program, { argv, host });
   } catch (error) {
     if (!(error instanceof CommanderError && error.exitCode === 0))
-      finish(refuse(output, { argv, error }));
+      finish(refuse(output, { argv, error, program }));
     await output.flushed();
     if (failure !== undefined) {
       printOutputFailed(io, failure);
@@ -75,20 +75,41 @@ async function parse(
 /** What commander refuses never reached a command: it is said in the same form as every other error. */
 function refuse(
   output: Output,
-  { argv, error }: { readonly argv: readonly string[]; readonly error: unknown },
+  {
+    argv,
+    error,
+    program,
+  }: { readonly argv: readonly string[]; readonly error: unknown; readonly program: Command },
 ): ExitCode {
-  printError(output, error instanceof CommanderError ? usageErrorOf(error) : error, {
-    debug: argv.includes('--debug'),
-  });
+  printError(
+    output,
+    error instanceof CommanderError ? usageErrorOf(error, namedCommand(program)) : error,
+    {
+      debug: argv.includes('--debug'),
+    },
+  );
   return error instanceof CommanderError || error instanceof UsageError ? EXIT.usage : EXIT.error;
 }
 
-function usageErrorOf(error: CommanderError): UsageError {
+function usageErrorOf(error: CommanderError, named: Command): UsageError {
+  const help = `${pathOf(named)} --help`;
+  if (error.code === 'commander.help')
+    return new UsageError('No command was given.', `${help} lists the commands.`);
   const message = error.message.replace(/^error: /, '').trim();
-  return error.code === 'commander.help'
-    ? new UsageError('No command was given.', 'hexagent --help lists the commands.')
-    : new UsageError(
-        message,
-        'hexagent --help lists the commands, hexagent <command> --help their options.',
-      );
+  return new UsageError(
+    message,
+    named.commands.length > 0 ? `${help} lists the commands.` : `${help} shows how it is used.`,
+  );
+}
+
+/** The command that a refused command line had come to. */
+function namedCommand(command: Command): Command {
+  const [name] = command.args;
+  const child = command.commands.find((one) => one.name() === name);
+  return child === undefined ? command : namedCommand(child);
+}
+
+function pathOf(command: Command): string {
+  const { parent } = command;
+  return parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
 }

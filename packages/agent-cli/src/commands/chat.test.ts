@@ -109,7 +109,7 @@ test('a timer is not asked about', async () => {
     input: 'Wait.\n',
   });
   expect(await line.done).toBe(3);
-  expect(line.stderr()).toContain('The run goes on by itself at 2030-01-01T00:00:00Z');
+  expect(line.stderr()).toContain('The run rests until 2030-01-01T00:00:00Z');
 });
 
 test('takes up what an earlier chat left open', async () => {

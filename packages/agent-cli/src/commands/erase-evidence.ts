@@ -1,5 +1,6 @@
 import type { App, Caller, RunId } from '@hexagent/agent-core';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { counted } from '../render/counted.ts';
 import { UsageError } from '../usage-error.ts';
 import { confirmed } from './confirm.ts';
 import type { Task } from './perform.ts';
@@ -16,13 +17,13 @@ export async function eraseRows(
   const named = rows === 'all' ? undefined : rowNumbers(rows);
   const { app, caller } = await task.open({ start: false });
   const numbers = named ?? (await everyRow(app, runId, caller));
-  const question = `Erase the payloads of ${numbers.length} rows of ${runId} for ever?`;
+  const question = `Erase the payloads of ${counted(numbers.length, 'row')} of ${runId} for ever?`;
   if (!(await confirmed(task, { question, yes }))) return EXIT.error;
   let erased = 0;
   for (let at = 0; at < numbers.length; at += AT_ONCE)
     erased += await app.runs.eraseEvidence(runId, numbers.slice(at, at + AT_ONCE), caller);
   output.record('erased', { runId, rows: erased });
-  output.note(output.style.good(`Erased ${erased} rows; their hashes stay.`));
+  output.note(output.style.good(`Erased ${counted(erased, 'row')}; the hashes stay.`));
   return EXIT.completed;
 }
 

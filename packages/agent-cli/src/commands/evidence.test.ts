@@ -165,7 +165,7 @@ test('--erase blanks the named rows when it is meant', async () => {
   const line = await commandLine(['evidence', RUN, '--erase', '3,7-9', '--yes']);
   expect(await line.done).toBe(0);
   expect(line.asked).toEqual([{ door: 'eraseEvidence', with: [RUN, [3, 7, 8, 9]] }]);
-  expect(line.stderr()).toContain('Erased 4 rows; their hashes stay.');
+  expect(line.stderr()).toContain('Erased 4 rows; the hashes stay.');
 });
 
 test('--erase all names every row there is', async () => {
@@ -201,4 +201,18 @@ test.each(['', '0', '3-1', 'x', '1,,2', '1-200000'])('--erase %j names no rows',
   const line = await commandLine(['evidence', RUN, '--erase', rows, '--yes']);
   expect(await line.done).toBe(2);
   expect(line.asked).toEqual([]);
+});
+
+test('an exported file without a row proves nothing', async () => {
+  const file = await fileOf('\n');
+  const line = await commandLine(['evidence', '--verify-file', file]);
+  expect(await line.done).toBe(2);
+  expect(line.stderr()).toContain(`The file "${file}" has no row.`);
+  expect(line.stderr()).not.toContain('holds');
+});
+
+test('one row is counted as one', async () => {
+  const line = await commandLine(['evidence', RUN], { app: paged(trail(1)) });
+  expect(await line.done).toBe(0);
+  expect(line.stderr()).toContain('The chain of 1 row holds.');
 });

@@ -9,6 +9,7 @@ import {
 } from '@hexagent/agent-core';
 import { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { counted } from '../render/counted.ts';
 import { shownInstant } from '../render/instant.ts';
 import type { Output } from '../render/output.ts';
 import { type Column, printTable } from '../render/table.ts';
@@ -58,7 +59,14 @@ async function evidence(task: Task<EvidenceOptions>): Promise<ExitCode> {
         '--verify-file takes no run: it reads the file alone.',
         'Leave the run out, or use --verify for what is stored.',
       );
-    return told(output, options, await verifyPages(rowsOfFile(verifyFile, { signal })));
+    const report = await verifyPages(rowsOfFile(verifyFile, { signal }));
+    // A trail has at least a row: an export that failed leaves an empty file, which proves nothing.
+    if (report.rows === 0 && report.fault === undefined)
+      throw new UsageError(
+        `The file "${verifyFile}" has no row.`,
+        'Name a file that "hexagent evidence <run> --jsonl" wrote.',
+      );
+    return told(output, options, report);
   }
   const runId = runIdOf(args[0] ?? '');
   if (args[0] === undefined)
@@ -148,7 +156,7 @@ function told(output: Output, { lastHash }: EvidenceOptions, report: ChainReport
     return EXIT.error;
   }
   const blanks = erased === 0 ? '' : `, ${erased} of them erased`;
-  output.note(output.style.good(`The chain of ${rows} rows holds${blanks}.`));
+  output.note(output.style.good(`The chain of ${counted(rows, 'row')} holds${blanks}.`));
   output.note(output.style.faint(`Its last hash: ${report.lastHash}`));
   return EXIT.completed;
 }

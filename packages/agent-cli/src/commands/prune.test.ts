@@ -33,7 +33,7 @@ test('asks at a terminal, and removes nothing without a yes', async () => {
   const line = await commandLine(['prune', '--older-than', '8w', '--keep', 'evidence'], {
     terminal: true,
   });
-  await line.until('3 ended runs but for their evidence, and 40 old rows');
+  await line.until('3 ended runs but for the evidence, and 40 old rows');
   line.stdin.write('\n');
   expect(await line.done).toBe(1);
   expect(line.doors()).toEqual(['prune']);

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { counted } from '../render/counted.ts';
 import { UsageError } from '../usage-error.ts';
 import { confirmed } from './confirm.ts';
 import type { CommandHost } from './host.ts';
@@ -41,7 +42,7 @@ async function prune(task: Task<PruneCommandOptions>): Promise<ExitCode> {
   const { app } = await task.open({ start: false });
   // Counted first, also when it is meant: whoever is asked sees what it would be.
   const found = await app.prune({ ...given, dryRun: true });
-  const what = `${found.runs} ended runs${keep === 'evidence' ? ' but for their evidence' : ''}, and ${found.events} old rows of the logs of other runs`;
+  const what = `${counted(found.runs, 'ended run')}${keep === 'evidence' ? ' but for the evidence' : ''}, and ${counted(found.events, 'old row')} of the logs of other runs`;
   if (dryRun) {
     output.record('pruned', { ...found, keep, dryRun });
     output.note(`Would remove ${what}.`);
@@ -56,7 +57,9 @@ async function prune(task: Task<PruneCommandOptions>): Promise<ExitCode> {
   const removed = await app.prune(given);
   output.record('pruned', { ...removed, keep, dryRun });
   output.note(
-    output.style.good(`Removed ${removed.runs} runs and ${removed.events} rows of other logs.`),
+    output.style.good(
+      `Removed ${counted(removed.runs, 'run')} and ${counted(removed.events, 'row')} of other logs.`,
+    ),
   );
   return EXIT.completed;
 }

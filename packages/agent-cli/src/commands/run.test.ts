@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { commandLine } from '../../test/command-line.ts';
-import { approval, RUN } from '../../test/fake-app.ts';
+import { approval, RUN, runState } from '../../test/fake-app.ts';
 
 const answer = [
   { type: 'message-delta', messageId: 'm1', delta: 'Forty' },
@@ -60,22 +60,26 @@ test('reads the message from stdin', async () => {
 });
 
 test('hands on conversation, metadata, state, selection and request key', async () => {
-  const line = await commandLine([
-    'run',
-    'assistant',
-    'Hello',
-    '--conversation=c7',
-    '--admission=queue',
-    '--metadata',
-    'ticket=4711',
-    'team=a=b',
-    '--state={"n":1}',
-    '--model=small',
-    '--provider=local',
-    '--profile=fast',
-    '--request-key=k1',
-  ]);
+  const line = await commandLine(
+    [
+      'run',
+      'assistant',
+      'Hello',
+      '--conversation=c7',
+      '--admission=queue',
+      '--metadata',
+      'ticket=4711',
+      'team=a=b',
+      '--state={"n":1}',
+      '--model=small',
+      '--provider=local',
+      '--profile=fast',
+      '--request-key=k1',
+    ],
+    { app: { runs: [runState({ status: 'active' })] } },
+  );
   expect(await line.done).toBe(0);
+  expect(line.stderr()).toBe('');
   expect(line.asked[0]?.with[1]).toEqual({
     message: 'Hello',
     conversationId: 'c7',
@@ -85,6 +89,16 @@ test('hands on conversation, metadata, state, selection and request key', async 
     selection: { model: 'small', provider: 'local', profile: 'fast' },
   });
   expect(line.asked[0]?.with[2]).toMatchObject({ requestKey: 'k1' });
+});
+
+test.each(['queue', 'interrupt'])('says that a run of --admission %s has to wait', async (what) => {
+  const line = await commandLine(
+    ['run', 'assistant', 'Hello', '--conversation', 'c7', '--admission', what],
+    { app: { runs: [runState({ status: 'created' })], turns: [{ events: answer }] } },
+  );
+  expect(await line.done).toBe(0);
+  expect(line.stderr()).toBe('The run r1 waits for the run before it.\n');
+  expect(line.stdout()).toBe('Forty-two.\n');
 });
 
 test.each([

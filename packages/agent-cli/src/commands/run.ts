@@ -72,6 +72,11 @@ async function run(task: Task<RunOptions>): Promise<ReturnType<typeof exitCodeOf
   const message = await messageOf(second ?? first, { io: task.io, signal });
   const handle = await app.runs.start(agent, { ...fields, message }, caller);
   const onInterrupt = cancelOnInterrupt(opened, { runId: handle.runId, output });
+  if (fields.admission === 'queue' || fields.admission === 'interrupt') {
+    const { status } = await app.runs.get(handle.runId, caller);
+    if (status === 'created')
+      output.note(output.style.faint(`The run ${handle.runId} waits for the run before it.`));
+  }
   const { result } = await followRun(handle, { output, interrupts, onInterrupt });
   return exitCodeOf(result.kind);
 }

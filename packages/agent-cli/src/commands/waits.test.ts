@@ -67,11 +67,11 @@ test('lists the waits of one agent, and when they expire', async () => {
   expect(line.stdout()).toContain('\t1970-01-01T00:01:00Z\t');
   const shown = await commandLine(['waits', 'show', expiring.id], { app });
   expect(await shown.done).toBe(0);
-  expect(shown.stdout()).toContain('expires 1970-01-01T00:01:00Z, then it is asked again');
+  expect(shown.stdout()).toContain('expires 1970-01-01T00:01:00Z, then it is asked again\n');
   const denied = approval({ expiresAt: 60_000 });
   const other = await commandLine(['waits', 'show', denied.id], { app: { waits: [denied] } });
   expect(await other.done).toBe(0);
-  expect(other.stdout()).toContain('then it is denied');
+  expect(other.stdout()).toContain('then the call is not run\n');
 });
 
 test('--limit takes whole numbers only', async () => {
@@ -89,6 +89,18 @@ test('shows the exact arguments and what would change in the file', async () => 
   expect(line.stdout()).toContain('-one');
   expect(line.stdout()).toContain('+two');
   expect(line.stdout()).toContain('allowed: approve, reject, modify, defer, cancel');
+});
+
+test('a wait that was answered shows the answer, and no answers to choose from', async () => {
+  const used = approval({ status: 'used', decision: 'approve', resolvedBy: 'ada' });
+  const line = await commandLine(['waits', 'show', used.id], { app: { waits: [used] } });
+  expect(await line.done).toBe(0);
+  expect(line.stdout()).toContain('  answered: approve by ada\n');
+  expect(line.stdout()).not.toContain('allowed:');
+  const late = approval({ status: 'expired', decision: 'reject' });
+  const other = await commandLine(['waits', 'show', late.id], { app: { waits: [late] } });
+  expect(await other.done).toBe(0);
+  expect(other.stdout()).toContain('  answered: reject\n');
 });
 
 test('shows a wait as one record', async () => {

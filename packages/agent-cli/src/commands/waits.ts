@@ -87,10 +87,11 @@ async function show({ open, output, io, args }: Task<object>): Promise<ExitCode>
   if (output.mode === 'json') return EXIT.completed;
   await printQuestion(output, wait, { cwd: io.cwd, print: output.line });
   output.line(`  run ${rootOf(wait.id)}, ${wait.status}, opened ${shownInstant(wait.openedAt)}`);
-  if (wait.expiresAt !== undefined) {
-    const then = wait.onExpiry === 'pause' ? 'asked again' : 'denied';
-    output.line(`  expires ${shownInstant(wait.expiresAt)}, then it is ${then}`);
-  }
-  output.line(`  allowed: ${wait.allowed.join(', ')}`);
+  const { decision, resolvedBy, status, allowed } = wait;
+  if (decision !== undefined)
+    output.line(
+      `  answered: ${decision}${resolvedBy === undefined ? '' : ` by ${output.safe(resolvedBy)}`}`,
+    );
+  if (status === 'pending') output.line(`  allowed: ${allowed.join(', ')}`);
   return EXIT.completed;
 }

@@ -8,6 +8,8 @@ export type WaitQuestion = {
   readonly input?: JsonObject;
   /** The axes of risk: `write`, `network`, … */
   readonly risk: readonly string[];
+  /** Why a policy wants a person to decide. */
+  readonly reason?: string;
   /** What somebody should know before answering. */
   readonly hint?: string;
   /** What an answer has to be. */
@@ -20,7 +22,7 @@ const DEFAULT_MESSAGES: Readonly<Record<Wait['kind'], string>> = {
   approval: 'A tool call asks for approval.',
   'client-result': 'A tool of the client waits for its result.',
   event: 'The run waits for an event:',
-  timer: 'The run goes on by itself at',
+  timer: 'The run rests until',
   auth: 'The run needs somebody to sign in.',
   input: 'The run asks for input.',
   recovery: 'Nobody knows whether this call took effect.',
@@ -39,11 +41,13 @@ export function questionOf({ kind, prompt }: Wait): WaitQuestion {
   const message = textIn(prompt, 'message') ?? textIn(prompt, 'question') ?? DEFAULT_MESSAGES[kind];
   const detail = DETAILS[kind] === undefined ? undefined : textIn(prompt, DETAILS[kind]);
   const schema = prompt['schema'];
+  const reason = textIn(prompt, 'reason');
   const hint = textIn(prompt, 'hint');
   return {
     message: detail === undefined ? message : `${message} ${detail}`,
     ...(toolName === undefined ? {} : { toolName }),
     ...(isJsonObject(input) ? { input } : {}),
+    ...(reason === undefined ? {} : { reason }),
     ...(hint === undefined ? {} : { hint }),
     ...(isJsonObject(schema) ? { schema } : {}),
     risk: textsIn(prompt, 'risk'),

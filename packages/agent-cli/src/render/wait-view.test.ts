@@ -92,6 +92,7 @@ test('says when it expires, how risky it is, what an answer has to be, and what 
       expiresAt: 0,
       prompt: {
         message: 'Sure?',
+        reason: '50 is not small change.',
         risk: ['write', 'network'],
         hint: 'It may arrive late.',
         schema: { type: 'string' },
@@ -101,7 +102,8 @@ test('says when it expires, how risky it is, what an answer has to be, and what 
   );
   expect(lines).toEqual([
     '? approval: Sure?',
-    '  expires 1970-01-01T00:00:00Z, then: reject',
+    '  expires 1970-01-01T00:00:00Z, then the call is not run',
+    '  reason: 50 is not small change.',
     '  risk: write, network',
     '  It may arrive late.',
     '  answer: {"type":"string"}',
@@ -118,7 +120,7 @@ test.each<[Wait['kind'], Wait['prompt'], string, string]>([
     'answer',
   ],
   ['client-result', { tool: 'ui.pick', arguments: { n: 1 } }, 'ui.pick {"n":1}', 'result'],
-  ['recovery', { tool: 'pay', question: 'Did it?' }, 'pay', 'did-not-happen'],
+  ['recovery', { tool: 'pay', question: 'Did it?' }, 'pay', 'show'],
   ['input', {}, 'The run asks for input.', 'answer'],
 ])(
   'a wait of kind %s says what it is about and how to answer',
@@ -133,6 +135,27 @@ test.each<[Wait['kind'], Wait['prompt'], string, string]>([
     expect(stderr()).toContain(`hexagent waits ${command} r1.1.0.w1`);
   },
 );
+
+test('no answer is proposed where a wrong one repeats an effect; a timer is not answered', async () => {
+  const callId = callIdOf('r1.1.0');
+  const doubt = approval({ kind: 'recovery', callId, allowed: ['happened', 'did-not-happen'] });
+  const timer = approval({ kind: 'timer', callId, prompt: { at: '2030-01-01' }, expiresAt: 0 });
+  const { io, stderr } = fakeIo({ ...terminal, columns: 200 });
+  const output = openOutput(io, {
+    json: false,
+    onClosed: () => undefined,
+    onFailed: () => undefined,
+  });
+  printWaitSummary(output, doubt);
+  expect(stderr()).toContain(
+    `hexagent waits show ${doubt.id}  (the answers: happened, did-not-happen)`,
+  );
+  printWaitSummary(output, timer);
+  expect(stderr()).toContain(`hexagent runs resume ${timer.rootRunId}  (then;`);
+  expect(await asked(timer)).toContain(
+    '  expires 1970-01-01T00:00:00Z, then the run goes on without an answer',
+  );
+});
 
 test('the summary of a question fits on a line of the terminal', () => {
   const { io, stderr } = fakeIo({ ...terminal, columns: 60 });

@@ -13,20 +13,29 @@ export function waitSubject(wait: Wait): string {
   return input === undefined ? toolName : `${toolName} ${JSON.stringify(input)}`;
 }
 
-/** A pending wait beside a paused run, with the command that answers it. */
+/** A pending wait beside a paused run, with the command to go on with. */
 export function printWaitSummary(output: Output, wait: Wait): void {
   const { style } = output;
   const subject = oneLine(waitSubject(wait), output.columns - wait.kind.length - 5);
   output.note(`${style.attention('?')} ${wait.kind}: ${subject}`);
-  output.note(style.faint(`  hexagent waits ${answerExample(wait)}`));
+  output.note(style.faint(`  hexagent ${nextCommand(wait)}`));
 }
 
-function answerExample({ kind, id, callId, allowed }: Wait): string {
-  if (kind === 'approval') return `approve ${id}`;
-  if (kind === 'client-result') return `result ${id} '"…"'`;
+function nextCommand({ kind, id, rootRunId, callId, allowed }: Wait): string {
+  if (kind === 'approval') return `waits approve ${id}`;
+  if (kind === 'client-result') return `waits result ${id} '"…"'`;
+  if (kind === 'timer') return `runs resume ${rootRunId}  (then; a worker does it by itself)`;
+  if (kind !== 'recovery') return `waits answer ${id} '"…"'`;
   // A question about the run as a whole takes other answers than one about a call.
-  if (kind === 'recovery') return `${callId === undefined ? allowed[0] : 'did-not-happen'} ${id}`;
-  return `answer ${id} '"…"'`;
+  if (callId === undefined) return `waits ${allowed[0]} ${id}`;
+  // No answer is proposed: the wrong one repeats the effect, or loses it.
+  return `waits show ${id}  (the answers: ${allowed.join(', ')})`;
+}
+
+/** What becomes of a question that nobody answers in time. */
+function atExpiry({ kind, onExpiry }: Wait): string {
+  if (kind !== 'approval') return 'the run goes on without an answer';
+  return onExpiry === 'pause' ? 'it is asked again' : 'the call is not run';
 }
 
 /**
@@ -39,12 +48,13 @@ export async function printQuestion(
   { cwd, print }: { readonly cwd: string; readonly print: (line: string) => void },
 ): Promise<void> {
   const { style } = output;
-  const { message, toolName, input, risk, hint, schema, problems } = questionOf(wait);
+  const { message, toolName, input, risk, reason, hint, schema, problems } = questionOf(wait);
   const subject = toolName === undefined ? '' : ` ${style.strong(output.safe(toolName))}`;
   print(`${style.attention('?')} ${style.attention(wait.kind)}${subject}: ${output.safe(message)}`);
   if (wait.expiresAt !== undefined) {
-    print(style.faint(`  expires ${shownInstant(wait.expiresAt)}, then: ${wait.onExpiry}`));
+    print(style.faint(`  expires ${shownInstant(wait.expiresAt)}, then ${atExpiry(wait)}`));
   }
+  if (reason !== undefined) print(style.faint(`  reason: ${output.safe(reason)}`));
   if (risk.length > 0) print(style.faint(`  risk: ${output.safe(risk.join(', '))}`));
   if (hint !== undefined) print(style.faint(`  ${output.safe(hint)}`));
   if (schema !== undefined) print(style.faint(`  answer: ${output.safe(JSON.stringify(schema))}`));
