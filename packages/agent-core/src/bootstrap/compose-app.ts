@@ -38,7 +38,7 @@ export function composeApp(
     parts.closing.abort(reason);
     const given = { graceMs: drainMs };
     const draining = [...workers].map((worker) => worker.drain(given));
-    await Promise.all([...draining, parts.owned.drain({ ...given, reason })]);
+    await Promise.all([...draining, parts.owned.close({ ...given, reason })]);
   };
   lifecycle.onClose('runs', closeRuns, { afterMs: drainMs });
   const runs = checkedGateway(createGateway(parts));

@@ -63,10 +63,11 @@ export async function claimAndDrive(
   signal: AbortSignal,
 ): Promise<Driven | undefined> {
   parts.closing.throwIfAborted();
-  const lease = await claim(parts, target, { signal });
-  if (lease === undefined) return undefined;
-  const driven = await takeUp(parts, lease);
-  parts.closing.throwIfAborted();
+  const driven = await parts.owned.taking(async () => {
+    const lease = await claim(parts, target, { signal });
+    return lease === undefined ? undefined : takeUp(parts, lease);
+  });
+  if (driven !== undefined) parts.closing.throwIfAborted();
   return driven;
 }
 

@@ -17,6 +17,8 @@ export const LEAST_LEASE_MS = 1_000;
 const HEARTBEAT_MS = 1_000;
 /** Heartbeats in a lease, at least: one that fails or comes late loses nothing. */
 const HEARTBEATS = 5;
+/** How long a store may take to answer a claim of the last moment, and its run to be given back, in milliseconds. */
+const LAST_RUN_MS = 1_000;
 
 export type DrainOptions = {
   readonly runs?: readonly ActiveRun[];
@@ -41,6 +43,8 @@ export class OwnedRuns {
   readonly #working = new Map<RunId, Promise<unknown>>();
   /** Who waits for a run to be taken up here. */
   readonly #expected = new Map<RunId, ReadonlySet<() => void>>();
+  /** Claims and creations that are on their way. */
+  readonly #taking = new Set<Promise<unknown>>();
   #beating: AbortController | undefined;
 
   constructor(setup: RunSetup, leaseMs: number = DEFAULT_LEASE_MS) {
@@ -98,6 +102,25 @@ export class OwnedRuns {
     if (run === undefined || run.feed.isQuiet) return false;
     raise(run);
     return true;
+  }
+
+  /** Work that may bring a run: who closes waits for it, since a store may have answered with a lease already. */
+  async taking<T>(take: () => Promise<T>): Promise<T> {
+    const work = take();
+    this.#taking.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#taking.delete(work);
+    }
+  }
+
+  /** Gives every run back, and what is being taken up meanwhile. */
+  async close({ graceMs, reason }: Omit<DrainOptions, 'runs'>): Promise<void> {
+    const lastMs = Math.min(graceMs, LAST_RUN_MS);
+    const taken = this.#within(lastMs, Promise.allSettled(this.#taking));
+    await Promise.all([taken, this.drain({ graceMs, reason })]);
+    await this.drain({ graceMs: lastMs, reason });
   }
 
   /**

@@ -33,15 +33,17 @@ export async function recover(parts: GatewayParts, { signal }: Stop): Promise<nu
     signal.throwIfAborted();
     if (failures.length > 0) throw failures[0];
     parts.closing.throwIfAborted();
-    const lease = await claim(parts, 'next', { signal });
-    if (lease !== undefined) {
+    const isTaken = await parts.owned.taking(async () => {
+      const lease = await claim(parts, 'next', { signal });
       // A run that cannot be read keeps its lease for a while, and must not keep the others from going on.
-      await takeUp(parts, lease).then(follow, (error: unknown) => {
-        if (isOfStore(error)) throw error;
-        unreadable = error;
-      });
-      if (driving.size < AT_ONCE) continue;
-    }
+      if (lease !== undefined)
+        await takeUp(parts, lease).then(follow, (error: unknown) => {
+          if (isOfStore(error)) throw error;
+          unreadable = error;
+        });
+      return lease !== undefined;
+    });
+    if (isTaken && driving.size < AT_ONCE) continue;
     if (driving.size > 0) await Promise.race(driving);
     else if (failures.length === 0) break;
   }

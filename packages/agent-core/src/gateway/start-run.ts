@@ -40,7 +40,7 @@ export async function startRun(
   const input = parseRunInput(given);
   const { principal } = caller;
   const facts = factsOf(parts.setup, { definition, input, principal });
-  if (definition.durable) return startDurable(parts, facts, caller);
+  if (definition.durable) return parts.owned.taking(() => startDurable(parts, facts, caller));
   if (input.clientTools !== undefined && input.clientTools.length > 0)
     throw runNotDurable(definition.name, 'client tools');
   if (input.admission !== undefined) throw runNotDurable(definition.name, 'admission');

@@ -113,6 +113,73 @@ test('three rolling deploys never count as deliveries (C23)', async () => {
   await last.close();
 });
 
+test.each(['recover', 'drive'] as const)(
+  'a claim of %s that the store answers while the application closes is given back before it is closed',
+  async (door) => {
+    const { store, leases } = noted();
+    const hold = gate();
+    const start = await appOf(writer, [{ text: 'x', until: hold.promise }], { store });
+    const run = await start.start(writer, 'x', mine);
+    await start.close();
+    const answer = gate();
+    const { claim } = store.ownership;
+    const late: DurableStore = {
+      ...store,
+      ownership: {
+        ...store.ownership,
+        claim: async (...given) => {
+          const lease = await claim(...given);
+          await answer.promise;
+          return lease;
+        },
+      },
+    };
+    const closing = await appOf(writer, [{ text: 'x', until: hold.promise }], { store: late });
+    const claiming = codeOf(
+      door === 'recover' ? closing.recover({ signal }) : closing.drive(run.runId, { signal }),
+    );
+    await until(() => leases.length === 1);
+    const closed = closing.close();
+    answer.open();
+    await closed;
+    expect(await claiming).toBe('APP_CLOSED');
+    const last = await appOf(writer, [done], { store });
+    expect(await last.recover({ signal })).toBe(1);
+    expect(leases.at(-1)).toMatchObject({ released: true, deliveries: 1 });
+    await last.close();
+  },
+);
+
+test('a run whose creation the store answers while the application closes is given back before it is closed', async () => {
+  const { store, leases } = noted();
+  const created = gate();
+  const answer = gate();
+  const { create } = store.ownership;
+  const late: DurableStore = {
+    ...store,
+    ownership: {
+      ...store.ownership,
+      create: async (...given) => {
+        const made = await create(...given);
+        created.open();
+        await answer.promise;
+        return made;
+      },
+    },
+  };
+  const closing = await appOf(writer, [done], { store: late });
+  const starting = codeOf(closing.start(writer, 'x', mine));
+  await created.promise;
+  const closed = closing.close();
+  answer.open();
+  await closed;
+  expect(await starting).toBe('APP_CLOSED');
+  const last = await appOf(writer, [done], { store });
+  expect(await last.recover({ signal })).toBe(1);
+  expect(leases).toMatchObject([{ released: true }]);
+  await last.close();
+});
+
 test('a tool that runs may finish; what it did is stored with the release, nothing else is started, and nothing is taken back', async () => {
   const { store, commits } = noted();
   const hold = gate();
