@@ -88,3 +88,8 @@ test('a program gets whole cells', () => {
   printTable(openOutput(io, silent), [['a', 'x'.repeat(90)]], { columns, empty: 'None.' });
   expect(stdout()).toBe(`a\t${'x'.repeat(90)}\n`);
 });
+
+test('a terminal that does not know its size is as wide as the default', () => {
+  const { io } = fakeIo({ terminal: true, columns: 0 });
+  expect(openOutput(io, silent).columns).toBe(80);
+});

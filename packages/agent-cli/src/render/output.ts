@@ -55,7 +55,8 @@ export type OutputOptions = {
 export function openOutput(io: OutputIo, options: OutputOptions): Output {
   const mode = outputMode(io, options.json);
   const style = mode === 'terminal' && hasColours(io.env) ? coloured : plain;
-  const columns = io.stdout.columns ?? DEFAULT_COLUMNS;
+  // A terminal that does not know its size says 0.
+  const columns = io.stdout.columns || DEFAULT_COLUMNS;
   const hasProgress = mode === 'terminal' && io.stderr.isTTY === true && io.env['TERM'] !== 'dumb';
   let progressShown = false;
   let isFull = false;

@@ -56,7 +56,9 @@ test(
     const evidence = await hexagent(['evidence', wait.rootRunId], { cwd });
     expect(evidence.code).toBe(0);
     expect(evidence.stdout).toContain('\tapproval\t');
-    expect(evidence.stderr).toMatch(/^The chain of \d+ rows holds\.\n$/);
+    expect(evidence.stderr).toMatch(
+      /^The chain of \d+ rows holds\.\nIts last hash: [0-9a-f]{64}\n$/,
+    );
     const runs = await hexagent(['runs', 'list', '--json'], { cwd });
     expect(JSON.parse(runs.stdout)).toMatchObject({ agent: 'writer', status: 'completed' });
   },
