@@ -173,7 +173,7 @@ function checkRemember({ principal }: OwnedHead, wait: Wait, remember?: Remember
   if (problems.length > 0) throw inputInvalid(`The answer to ${wait.id}`, problems);
 }
 
-/** What a person knows of an effect is held to what the tool promises, where the tool is the agent's own. */
+/** What a person knows of an effect is held to what the tool, or the agent whose body it is, promises: where both are known here. */
 function checkHappened(
   { agents }: GatewayParts,
   {
@@ -182,15 +182,19 @@ function checkHappened(
     result,
   }: { readonly agent: string; readonly wait: Wait; readonly result: JsonValue },
 ): void {
-  const tool = agents.get(agent)?.catalogue.get(String(wait.prompt['tool']));
-  const checked = tool === undefined ? undefined : checkedResult(tool.definition, result);
+  const definition = agents.get(agent);
+  const isBody = definition?.execute !== undefined;
+  const tool = isBody ? undefined : definition?.catalogue.get(String(wait.prompt['tool']));
+  const checked = isBody
+    ? definition.output?.check(result)
+    : tool && checkedResult(tool.definition, result);
   if (checked === undefined || checked.ok) return;
   throw inputInvalid(
     `The answer to ${wait.id}`,
     checked.problems.map((seen) => ({
       at: 'result',
       seen,
-      mend: 'Send what the tool would have answered.',
+      mend: `Send what the ${isBody ? 'agent' : 'tool'} would have answered.`,
     })),
   );
 }

@@ -3,7 +3,7 @@ import { inputDigest } from '../approvals/input-digest.ts';
 import { AgentError } from '../base/error.ts';
 import { executeFailed, outputInvalid, runCancelled } from '../base/error-catalog.ts';
 import { callIdOf } from '../base/ids.ts';
-import type { JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 import type { Call } from '../durable/call.ts';
 import { EVENT_CLASSES } from '../events/agent-event.ts';
@@ -117,8 +117,13 @@ function onLedger(run: ActiveRun): OpenCall | undefined {
 /** A body that was interrupted is asked about, whatever else it waited for. Undefined when it is to run again. */
 async function recovered(run: ActiveRun, open: OpenCall): Promise<Rest | undefined> {
   for (;;) {
-    if (open.wait?.kind === 'recovery' && open.answer !== undefined)
-      return decided(run, open, open.answer);
+    const { answer } = open;
+    if (open.wait?.kind === 'recovery' && answer !== undefined) {
+      const problems = unfit(run, answer);
+      if (problems === undefined) return decided(run, open, answer);
+      useAnswer(run, open);
+      ask(run, open, { problems });
+    }
     if (open.wait?.kind !== 'recovery' || open.wait.status !== 'pending') ask(run, open);
     if (hasNews(run)) await takeNews(run);
     else if ((await pauseRun(run, undefined)) === 'committed') return { kind: 'paused' };
@@ -127,8 +132,15 @@ async function recovered(run: ActiveRun, open: OpenCall): Promise<Rest | undefin
   }
 }
 
+/** What is wrong with a result that a person knows of: it is held to the agent's output, like the body's own. */
+function unfit(run: ActiveRun, answer: WaitResolution): readonly string[] | undefined {
+  if (answer.decision !== 'happened') return undefined;
+  const checked = run.facts.definition.output?.check(answer.result);
+  return checked?.ok === false ? checked.problems : undefined;
+}
+
 /** What the body had asked died with it: it asks again when it runs again. */
-function ask(run: ActiveRun, open: OpenCall): void {
+function ask(run: ActiveRun, open: OpenCall, more: JsonObject = {}): void {
   const { wait } = open;
   if (wait?.status === 'pending' || wait?.status === 'resolved') {
     run.journal?.moves({ id: wait.id, from: ['pending', 'resolved'], to: 'void' });
@@ -141,6 +153,7 @@ function ask(run: ActiveRun, open: OpenCall): void {
     prompt: {
       tool: EXECUTE,
       question: 'The body of this agent was interrupted. Did it do its work?',
+      ...more,
     },
     onExpiry: 'pause',
   });

@@ -55,8 +55,9 @@ export async function rememberedApproval(
 }
 
 /**
- * The remembered approval that lets a call run without a question; undefined when there is none. Looked up when a call would ask,
- * each time: a grant that was revoked lets nothing run any more. Only for a durable run: another has nobody to ask.
+ * The remembered approval that lets a call run without a question; undefined when there is none. Looked up once for each call that would
+ * ask: when its batch is authorised, and again by a new owner that finds it authorised and not started. A grant that is revoked
+ * afterwards does not hold back a call that waits in the same hands for its turn. Only for a durable run: another has nobody to ask.
  */
 export async function grantFor(run: ActiveRun, call: GrantableCall): Promise<Grant | undefined> {
   const { values } = run.setup.store as DurableStore;

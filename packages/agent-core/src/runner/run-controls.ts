@@ -36,6 +36,8 @@ export interface RunControls {
   /**
    * Runs one of the agent's tools as the loop would: arguments, permissions, approval (asked in place),
    * result budget, event and evidence. Never throws for what a tool does.
+   *
+   * @throws AgentError `APPROVAL_REJECTED`: a person or the policy said no, and the tool's `onReject` is `'fail'`. The call did not run
    */
   runTool(call: { readonly name: string; readonly input: JsonObject }): Promise<ToolResultPart>;
   /** Asks a person and waits in place, for as long as this process lives. */

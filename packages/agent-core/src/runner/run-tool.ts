@@ -21,14 +21,19 @@ import { askInPlace } from './ask-in-place.ts';
 import { whyNot } from './authorise-batch.ts';
 import { cleanupOf } from './call-cleanup.ts';
 import { propose } from './call-ledger.ts';
-import { type DecidableCall, decideCall } from './decide-call.ts';
+import { type DecidableCall, decideCall, endsRun } from './decide-call.ts';
 import type { Refusal } from './open-call.ts';
 import { unknownEffect } from './recover-calls.ts';
 import { refusal } from './refusal.ts';
 import { withinBudget } from './result-size.ts';
 import { runCall } from './run-call.ts';
 
-/** One call of the body: as the loop would run it, but for what the loop alone can wait for. */
+/**
+ * One call of the body: as the loop would run it, but for what the loop alone can wait for.
+ *
+ * @throws AgentError `APPROVAL_REJECTED`: the call was rejected or denied, and the tool's `onReject` is `'fail'`. Its result is on record; a body that
+ *   lets it pass ends the run with it.
+ */
 export async function runTool(
   run: ActiveRun,
   {
@@ -65,6 +70,7 @@ export async function runTool(
     outcome: part.outcome,
     ...(tool === undefined ? {} : captureResult(tool.definition, result.value ?? null)),
   });
+  if (result.fatal !== undefined) throw result.fatal;
   return part;
 }
 
@@ -74,6 +80,8 @@ type Result = {
   /** What sinks see, where it is not what the body reads. */
   readonly shown?: readonly Part[];
   readonly value: JsonValue | undefined;
+  /** Thrown into the body when the result is on record. */
+  readonly fatal?: AgentError;
 };
 
 async function carriedOut(
@@ -103,7 +111,9 @@ async function carriedOut(
   });
   if (answer.decision === 'approve') return ranHere(run, call);
   if (answer.decision === 'modify') return ranEdited(run, call, { input: answer.input, shown });
-  return failure('denied', approvalRejected(tool.name, answer.comment));
+  const error = approvalRejected(tool.name, answer.comment);
+  const rejected = failure('denied', error);
+  return endsRun(run, tool) ? { ...rejected, fatal: error } : rejected;
 }
 
 /** Edited arguments are checked and decided about again, as in the loop. */
@@ -125,8 +135,8 @@ function decidable(call: Omit<DecidableCall, 'inputDigest'>): DecidableCall {
   return { ...call, inputDigest: inputDigest(call.input) };
 }
 
-function denied({ outcome, content }: Refusal): Result {
-  return { outcome, content, value: undefined };
+function denied(why: Refusal): Result {
+  return { ...why, value: undefined };
 }
 
 /** As a started call of the loop: observed, within its time, and in doubt when nobody knows what became of it. */

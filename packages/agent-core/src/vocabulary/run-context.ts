@@ -22,11 +22,22 @@ export interface RunContext<Deps = unknown> {
   readonly deps: Deps;
   /** Values of the agent, then of the request. */
   readonly dependencies: Readonly<Record<string, unknown>>;
+  /**
+   * Shared JSON of the run. `patch` changes all of it or nothing.
+   *
+   * @throws AgentError from `patch`, in a durable run: `COMMIT_TOO_LARGE` when the state would have more than 1 Mi characters of JSON, or the
+   *   artifacts and patches that wait for one commit more than 4 Mi
+   */
   readonly state: { get(): JsonObject; patch(operations: readonly JsonPatch[]): void };
   readonly signal: AbortSignal;
   /** Shows what is happening, in the step that is open; dropped when none is. */
   progress(message: string, detail?: JsonValue): void;
-  /** Shows something that is made to be kept: a file, a table. Stored with the next commit. */
+  /**
+   * Shows something that is made to be kept: a file, a table. Stored with the next commit.
+   *
+   * @throws AgentError `COMMIT_TOO_LARGE`, in a durable run: the artifacts and state patches that wait for one commit would have more than
+   *   4 Mi characters of JSON. Nothing of it is shown
+   */
   artifact(artifact: {
     readonly id: string;
     readonly name?: string;

@@ -456,6 +456,59 @@ describe('the building blocks in a custom execute', () => {
   });
 });
 
+describe('a call of the body that is rejected or denied, of a tool whose `onReject` is "fail"', () => {
+  const rejected = async ({
+    onReject = 'fail',
+    denies = false,
+    catches = false,
+  }: {
+    readonly onReject?: 'fail' | 'return';
+    readonly denies?: boolean;
+    readonly catches?: boolean;
+  }) => {
+    const policy = () => ({ decision: 'deny', reason: 'too late' }) as const;
+    const agent = bodyOf(
+      async (_input, context) => {
+        const ran = runControls(context).runTool({ name: 'write', input: { id: 'a' } });
+        if (!catches) return (await ran).outcome;
+        return ran.then(
+          ({ outcome }) => outcome,
+          ({ code }) => `caught ${code}`,
+        );
+      },
+      {
+        tools: [effect('write', () => 'wrote', { approval: 'required', onReject })],
+        ...(denies ? { approvals: { policy } } : {}),
+      },
+    );
+    const app = await appOf(agent, [], { store: memoryStore() });
+    const run = await app.start(agent, 'go');
+    if (!denies) await decide({ decision: 'reject', comment: 'no' })(app, run.runId);
+    const result = await run.result;
+    const log = await logOf(app, run.runId);
+    expect(eventsOf(log, 'tool-call-result')).toMatchObject([{ outcome: 'denied' }]);
+    return result;
+  };
+  const ended = { kind: 'failed', error: { code: 'APPROVAL_REJECTED' }, toolCalls: ['write'] };
+
+  test('ends the run, with its result on record', async () => {
+    expect(await rejected({})).toMatchObject(ended);
+    expect(await rejected({ denies: true })).toMatchObject(ended);
+  });
+
+  test('is thrown into the body, which may go on without it', async () => {
+    const caught = { kind: 'completed', text: 'caught APPROVAL_REJECTED' };
+    expect(await rejected({ catches: true })).toMatchObject(caught);
+    expect(await rejected({ catches: true, denies: true })).toMatchObject(caught);
+  });
+
+  test('and is a result that the body reads where it is "return"', async () => {
+    const read = { kind: 'completed', text: 'denied' };
+    expect(await rejected({ onReject: 'return' })).toMatchObject(read);
+    expect(await rejected({ onReject: 'return', denies: true })).toMatchObject(read);
+  });
+});
+
 describe('core-contract §12.24', () => {
   const sent = async (
     takes: (signals: ReturnType<typeof runControls>['signals']) => Promise<unknown>,
@@ -632,6 +685,50 @@ describe('a crash in a custom execute', () => {
       output: 'by hand',
     });
     expect(bodies).toHaveLength(1);
+  });
+
+  test('what happened is held to the agent’s output: at the door, and asked again when it came past it', async () => {
+    count = 0;
+    const { store, clock } = storeWithClock();
+    const agent = defineAgent({
+      name: 'typed',
+      recovery: 'action-boundary',
+      output: Type.Object({ n: Type.Integer() }),
+      execute: () => new Promise<never>(() => (count += 1)),
+    });
+    const first = processOver(store);
+    const app1 = await appOf(agent, [], { store: first.store });
+    const run = await app1.start(agent, 'go');
+    await until(() => count === 1);
+    await settled();
+    first.kill();
+    await clock.advance(LEASE_OVER);
+    const app = await appOf(agent, [], { store });
+    const caller = app.local('me');
+    await app.recover({ signal: NEVER });
+    await expect(
+      answer(app, run.runId, { decision: 'happened', result: { n: 'x' } }),
+    ).rejects.toMatchObject({ code: 'INPUT_INVALID', message: expect.stringContaining('n') });
+    const [wait] = (await app.runs.waits({ status: 'pending' }, caller)).items;
+    if (wait === undefined) throw new Error('no wait');
+    const resolution = { decision: 'happened', result: { n: 'x' } } as const;
+    const { digest } = wait;
+    await store.inbox.resolve(
+      wait.id,
+      { digest, decision: 'happened', resolution: { plain: resolution }, by: 'script' },
+      { signal: NEVER },
+    );
+    await app.recover({ signal: NEVER });
+    const { items } = await app.runs.waits({ runId: run.runId }, caller);
+    expect(items).toMatchObject([
+      { id: wait.id, status: 'used' },
+      { status: 'pending', prompt: { tool: 'execute', problems: [expect.any(String)] } },
+    ]);
+    await answer(app, run.runId, { decision: 'happened', result: { n: 1 } });
+    expect(await (await app.attach(agent, run.runId)).result).toMatchObject({
+      kind: 'completed',
+      output: { n: 1 },
+    });
   });
 
   test('it is abandoned: the run fails', async () => {
