@@ -55,6 +55,18 @@ function noted(store: DurableStore = memoryStore()) {
   };
 }
 
+/** What is closed waits for the answer, and for no more than it. */
+async function closedWith(closed: Promise<void>, answer: () => void): Promise<void> {
+  let isClosed = false;
+  const closing = closed.then(() => {
+    isClosed = true;
+  });
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(isClosed).toBe(false);
+  answer();
+  await closing;
+}
+
 async function headOf(store: DurableStore, runId: RunId) {
   const head = await store.records.head(runId, { signal });
   if (head === undefined) throw new Error(`there is no ${runId}`);
@@ -139,9 +151,7 @@ test.each(['recover', 'drive'] as const)(
       door === 'recover' ? closing.recover({ signal }) : closing.drive(run.runId, { signal }),
     );
     await until(() => leases.length === 1);
-    const closed = closing.close();
-    answer.open();
-    await closed;
+    await closedWith(closing.close(), answer.open);
     expect(await claiming).toBe('APP_CLOSED');
     const last = await appOf(writer, [done], { store });
     expect(await last.recover({ signal })).toBe(1);
@@ -170,9 +180,7 @@ test('a run whose creation the store answers while the application closes is giv
   const closing = await appOf(writer, [done], { store: late });
   const starting = codeOf(closing.start(writer, 'x', mine));
   await created.promise;
-  const closed = closing.close();
-  answer.open();
-  await closed;
+  await closedWith(closing.close(), answer.open);
   expect(await starting).toBe('APP_CLOSED');
   const last = await appOf(writer, [done], { store });
   expect(await last.recover({ signal })).toBe(1);
