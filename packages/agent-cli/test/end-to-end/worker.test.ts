@@ -89,18 +89,19 @@ test('two workers over one SQLite file share its runs, each of them once', {
   const runs: string[] = [];
   for (let count = 0; count < 3; count += 1) runs.push(await begun(cwd, 'SIGTERM'));
   const steps = [done, done, done];
-  const args = ['worker', '--json', '--poll-ms', '20', '--concurrency', '1'];
+  const args = ['worker', '--poll-ms', '20', '--concurrency', '1'];
   const workers = [0, 1].map(() => startHexagent(args, { cwd, steps, env: LEASE }));
+  // One may have done everything before the other one can be told to stop.
+  await Promise.all(workers.map(({ until }) => until('Working.')));
   for (const runId of runs)
-    await Promise.any(workers.map(({ until }) => until(`"rested","runId":"${runId}"`)));
+    await Promise.any(workers.map(({ until }) => until(`${runId}\twriter\tcompleted\n`)));
   for (const { child } of workers) child.kill('SIGTERM');
   const ends = await Promise.all(workers.map(({ ended }) => ended));
   expect(ends.map(({ code }) => code)).toEqual([0, 0]);
-  const rested = ends
-    .flatMap(({ stdout }) => (stdout === '' ? [] : recordsIn(stdout)))
-    .filter(({ type }) => type === 'rested');
-  expect(rested.map(({ runId }) => runId).sort()).toEqual([...runs].sort());
-  expect(rested.map(({ rest }) => rest)).toEqual(['completed', 'completed', 'completed']);
+  const completed = ends.flatMap(({ stdout }) => [
+    ...stdout.matchAll(/^(r[0-9a-z]+)\twriter\tcompleted$/gm),
+  ]);
+  expect(completed.map(([, runId]) => runId).sort()).toEqual([...runs].sort());
 });
 
 test('a second signal leaves at once, whatever a tool does', { timeout: PATIENCE }, async () => {
