@@ -4,7 +4,7 @@ import type { RunId } from '../base/ids.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import { claimAndDrive, type Driven, type GatewayParts } from './drive.ts';
 import type { ConversationPlace } from './owned-runs.ts';
-import { isOver } from './watch-run.ts';
+import { isAtRest, isOver } from './watch-run.ts';
 
 /** How often a run in other hands is asked for again. */
 const LOOK_MS = 1_000;
@@ -17,6 +17,12 @@ export type Wanted = {
   readonly place?: ConversationPlace;
 };
 
+type Taking = {
+  readonly signal: AbortSignal;
+  /** It is asked for because of a message, which wakes no run that is at rest. */
+  readonly isMessage?: boolean;
+};
+
 /**
  * Claims a run and drives it. If somebody holds it, that may be a process that has died, and if it is not its turn, that
  * comes: this one looks again, in the background, until it has the run, sees it at rest, or closes. Undefined: not here,
@@ -24,11 +30,15 @@ export type Wanted = {
  */
 export async function takeOver(
   parts: GatewayParts,
-  { signal, ...wanted }: Wanted & { readonly signal: AbortSignal },
+  { signal, isMessage, ...wanted }: Wanted & Taking,
 ): Promise<Driven | undefined> {
   const driven = await claimAndDrive(parts, wanted.root, signal);
-  if (driven === undefined) lookLater(parts, wanted);
-  return driven;
+  if (driven !== undefined) return driven;
+  // Many messages may lie before a run that rests: whether one of them wakes it is not looked for, since none does.
+  const head =
+    isMessage === true ? await wanted.store.records.head(wanted.root, { signal }) : undefined;
+  if (head === undefined || !isAtRest(head.run.status)) lookLater(parts, wanted);
+  return undefined;
 }
 
 function lookLater(parts: GatewayParts, run: Wanted): void {

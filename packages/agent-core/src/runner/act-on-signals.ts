@@ -14,7 +14,7 @@ import { callHook } from './signal-hooks.ts';
  */
 export function isBusyWithSignals(run: ActiveRun): boolean {
   return (
-    run.addressed.length > 0 ||
+    run.addressed.size > 0 ||
     run.early.some(({ signal }) => hasAnswered(run, signal) || waitingFor(run, signal).length > 0)
   );
 }
@@ -40,10 +40,10 @@ export async function takeNews(run: ActiveRun): Promise<void> {
     await storeWaits(run);
     if ((await answer(run, { signal: event.signal, waiting })) || before) forgetEvent(run, event);
   }
-  for (let [signal] = run.addressed; signal !== undefined; [signal] = run.addressed) {
+  // What is read meanwhile stands behind them, and has its turn too.
+  for (const signal of run.addressed) {
     asked = (await actOn(run, signal, steps.id)) || asked;
-    // What has been read meanwhile stands behind it.
-    run.addressed = run.addressed.slice(1);
+    run.addressed.delete(signal);
     if (run.journal?.isFull === true) await run.journal.commit({ signal: run.storage.signal });
   }
   await steps.end();

@@ -27,7 +27,6 @@ import type { RunSetup } from './run-setup.ts';
 
 /** Most runs never hold any of these: one empty list stands for all. */
 const NOTHING: readonly never[] = [];
-const NO_NUMBERS: ReadonlySet<number> = new Set();
 
 /** Where a run stands, and since when. */
 export type Stood = { readonly standing: Standing; readonly at: Instant };
@@ -58,10 +57,10 @@ export class ActiveRun {
   systemText: string | undefined;
   shared: JsonObject;
   lastText = '';
-  /** Unread signals of the conversation lane. */
-  conversation: readonly RunSignal[] = NOTHING;
-  /** Control signals that have been read and are acted on at the next boundary. */
-  addressed: readonly RunSignal[] = NOTHING;
+  /** Unread signals of the conversation lane, in the order of their arrival. */
+  readonly conversation: Set<RunSignal> = new Set();
+  /** Control signals that have been read and are acted on at the next boundary, in the order of their arrival. */
+  readonly addressed: Set<RunSignal> = new Set();
   /** Events that came before their wait was opened, in the order of their arrival. */
   early: readonly EarlyEvent[] = NOTHING;
   /** Where the run stands when its inbox is read. */
@@ -71,7 +70,7 @@ export class ActiveRun {
   /** The run would otherwise end: follow-ups are read, too. */
   takesFollowUps = false;
   /** Inbox signals that this owner has read. */
-  readSignals: ReadonlySet<number> = NO_NUMBERS;
+  readonly readSignals: Set<number> = new Set();
   /** Set by the watcher: the inbox may hold something new. */
   signalled = false;
   /** A wait has been answered, and its answer is not read yet: the signal that told of it says so only once. */

@@ -30,7 +30,7 @@ export type ModelStep = { readonly stepId: string; readonly answer: ModelAnswer 
 export async function callModel(run: ActiveRun, model: AgentModel): Promise<ModelStep | undefined> {
   const stepId = run.nextStepId();
   run.show(stepId, { type: 'step-started', stepId, kind: 'model' });
-  if (run.conversation.length > 0) {
+  if (run.conversation.size > 0) {
     const answered = run.takesFollowUps;
     const given = await readConversation(run, { stepId, followUps: answered });
     run.takesFollowUps = false;

@@ -70,10 +70,10 @@ async function poll(run: ActiveRun): Promise<void> {
   const signals = await store.inbox.pending(run.runId, stop);
   for (const signal of signals) {
     if (run.readSignals.has(signal.seq)) continue;
-    run.readSignals = new Set([...run.readSignals, signal.seq]);
+    run.readSignals.add(signal.seq);
     run.counters.signals = Math.max(run.counters.signals, signal.seq);
     if (!isControl(signal.kind)) {
-      run.conversation = [...run.conversation, signal];
+      run.conversation.add(signal);
       continue;
     }
     run.answersDue = act(run, signal) || run.answersDue;
@@ -105,10 +105,10 @@ function act(run: ActiveRun, signal: RunSignal): boolean {
       // Nothing is started from here on, or may be again; a hook is told of it.
       run.stand({ kind: signal.kind === 'pause' ? 'pause-requested' : 'resume-requested' });
       if (hookFor(run, signal.kind) === undefined) taken(run, signal);
-      else run.addressed = [...run.addressed, signal];
+      else run.addressed.add(signal);
       return false;
     default:
-      run.addressed = [...run.addressed, signal];
+      run.addressed.add(signal);
       return false;
   }
 }

@@ -16,11 +16,13 @@ export async function readConversation(
   run: ActiveRun,
   options: { readonly stepId: string; readonly followUps: boolean },
 ): Promise<boolean> {
-  const taken = run.conversation.filter(({ kind }) => options.followUps || kind !== 'follow-up');
+  const taken = [...run.conversation].filter(
+    ({ kind }) => options.followUps || kind !== 'follow-up',
+  );
   let given = false;
   for (const signal of taken) {
     // One at a time: what a hook that ends the run has not let through is still unread.
-    run.conversation = run.conversation.filter((other) => other !== signal);
+    run.conversation.delete(signal);
     consumed(run, signal);
     if (await callHook(run, { signal, step: () => options.stepId })) continue;
     const message = messageIn(signal);
@@ -56,8 +58,8 @@ export async function leaveUnread(run: ActiveRun): Promise<void> {
   const { store } = run.setup;
   if (store === undefined || run.facts.definition.accepts.every(isControl)) return;
   const pending = await store.inbox.pending(run.runId, run.storage).catch(() => []);
-  const late = pending.filter(({ seq, kind }) => !isControl(kind) && !run.readSignals.has(seq));
-  run.conversation = [...run.conversation, ...late];
+  for (const signal of pending)
+    if (!isControl(signal.kind) && !run.readSignals.has(signal.seq)) run.conversation.add(signal);
 }
 
 /** A signal of the conversation lane, as the model gets it. */

@@ -131,8 +131,8 @@ function take(run: ActiveRun, signal: RunSignal): void {
     forgetEvent(run, early);
     return;
   }
-  run.conversation = run.conversation.filter((other) => other !== signal);
-  run.addressed = run.addressed.filter((other) => other !== signal);
+  run.conversation.delete(signal);
+  run.addressed.delete(signal);
   consumed(run, signal);
   if (isControl(signal.kind)) run.journal?.progressed();
 }

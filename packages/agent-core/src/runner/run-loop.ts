@@ -69,7 +69,7 @@ async function ended(run: ActiveRun, outcome: RunOutcome): Promise<boolean> {
     run.pollPoint = 'action-boundary';
     if (hasNews(run)) await takeNews(run);
     run.abort.throwIfAborted();
-    if (run.conversation.length > 0) return false;
+    if (run.conversation.size > 0) return false;
     if ((await settleRun(run, outcome)) === 'committed') return true;
     await pollControl(run);
   }

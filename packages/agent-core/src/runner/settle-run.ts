@@ -110,10 +110,9 @@ function settledTurn({ facts, runId }: ActiveRun): Pick<Ending, 'settleTurn'> {
 }
 
 function nameUnread(run: ActiveRun): void {
-  if (run.unread.length + run.conversation.length === 0) return;
-  run.unread = [
-    ...new Set([...run.unread, ...run.conversation.map(({ dedupeKey }) => givenKey(dedupeKey))]),
-  ];
+  if (run.unread.length + run.conversation.size === 0) return;
+  const late = [...run.conversation].map(({ dedupeKey }) => givenKey(dedupeKey));
+  run.unread = [...new Set([...run.unread, ...late])];
 }
 
 /** An error as events and records carry it: plain JSON. */

@@ -64,11 +64,13 @@ export function checkRows(root: MemoryRoot, { events, evidence, messages }: Writ
     if (seq <= lastEvidence) throw written(root, `evidence row ${seq}`);
     lastEvidence = seq;
   }
-  const numbers = new Set(root.messages.map(({ runId, seq }) => placeOf(runId, `${seq}`)));
-  for (const { runId, seq } of messages ?? []) {
+  const sent = new Set(messages?.map(({ seq }) => seq));
+  const places = new Set<string>();
+  for (const { runId, seq } of [...root.messages, ...(messages ?? [])]) {
+    if (!sent.has(seq)) continue;
     const place = placeOf(runId, `${seq}`);
-    if (numbers.has(place)) throw written(root, `message ${seq} of run ${runId}`);
-    numbers.add(place);
+    if (places.has(place)) throw written(root, `message ${seq} of run ${runId}`);
+    places.add(place);
   }
 }
 

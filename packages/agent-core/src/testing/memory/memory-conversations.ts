@@ -39,8 +39,9 @@ function unreadOf(state: MemoryState, runId: RunId): readonly RunSignal[] {
 
 /** A digest stands where the messages that it replaces stood. */
 function standing(rows: readonly StoredMessage[]): readonly StoredMessage[] {
+  const digests = rows.filter(({ replaces }) => replaces !== undefined);
   const isReplaced = (row: StoredMessage): boolean =>
-    rows.some(({ seq, replaces }) => {
+    digests.some(({ seq, replaces }) => {
       if (replaces === undefined || seq <= row.seq) return false;
       return replaces[0] <= row.seq && row.seq <= replaces[1];
     });

@@ -1,7 +1,7 @@
 import type { RunId } from '../../base/ids.ts';
 import { rootOf } from '../../base/ids.ts';
 import type { ResolveResult, RunInbox } from '../../durable/run-inbox.ts';
-import type { RunSignal } from '../../vocabulary/signal.ts';
+import { isControl, type RunSignal } from '../../vocabulary/signal.ts';
 import type { Wait, WaitRecord } from '../../vocabulary/wait.ts';
 import { frozenCopy } from './frozen-copy.ts';
 import { type MemoryRoot, type MemoryState, tellWorkers } from './memory-state.ts';
@@ -54,11 +54,13 @@ export function appendSignal(
   signal: Omit<RunSignal, 'seq' | 'at'>,
   at: number,
 ): 'appended' | 'duplicate' | 'terminal' {
-  const known = inbox.signals.some((other) => other.signal.dedupeKey === signal.dedupeKey);
-  if (known) return 'duplicate';
+  const known = inbox.signals[(inbox.keys.get(signal.dedupeKey) ?? 0) - 1];
+  if (known?.signal.dedupeKey === signal.dedupeKey) return 'duplicate';
   if (inbox.closed) return 'terminal';
   const stored = frozenCopy({ ...signal, seq: inbox.signals.length + 1, at });
   inbox.signals.push({ signal: stored, consumed: false });
+  inbox.keys.set(signal.dedupeKey, stored.seq);
+  if (isControl(signal.kind)) inbox.control.push(stored.seq);
   return 'appended';
 }
 

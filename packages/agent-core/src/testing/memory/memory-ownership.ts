@@ -166,7 +166,7 @@ function newRoot(
     evidence: [],
     messages: [],
     events: [],
-    inbox: { closed: false, signals: [] },
+    inbox: { closed: false, signals: [], keys: new Map(), control: [] },
     input,
     watchers: new Set(),
   };

@@ -8,7 +8,7 @@ import type { Value } from '../../durable/value-store.ts';
 import type { EvidenceRow } from '../../vocabulary/evidence.ts';
 import type { Kept } from '../../vocabulary/kept.ts';
 import type { Principal, Scope } from '../../vocabulary/scope.ts';
-import { isControl, type RunSignal } from '../../vocabulary/signal.ts';
+import { isControl, type RunSignal, type SignalKind } from '../../vocabulary/signal.ts';
 import { isTerminal, type RunState } from '../../vocabulary/state.ts';
 import type { WaitRecord } from '../../vocabulary/wait.ts';
 
@@ -43,7 +43,13 @@ export type MemoryRoot = {
   messages: StoredMessage[];
   events: StoredEvents[];
   /** Signals are never removed: a signal's number is its place. */
-  readonly inbox: { closed: boolean; readonly signals: { signal: RunSignal; consumed: boolean }[] };
+  readonly inbox: {
+    closed: boolean;
+    readonly signals: { signal: RunSignal; consumed: boolean }[];
+    /** Numbers by dedupe key, and those of control signals: an append and a claim look at no other signal. */
+    readonly keys: Map<string, number>;
+    readonly control: number[];
+  };
   /** Absent once the root is pruned down to its evidence. */
   input: Kept<JsonObject> | undefined;
   /** Readers that wait for the log to grow. */
@@ -132,11 +138,8 @@ export function isLeased({ head }: MemoryRoot, now: Instant): boolean {
 export function isClaimable(root: MemoryRoot, now: Instant): boolean {
   const { status } = rootRunOf(root);
   if (isTerminal(status) || isLeased(root, now)) return false;
-  if (status === 'created')
-    return isFirst(root) || hasUnread(root, ({ kind }) => kind === 'cancel');
-  return (
-    status !== 'interrupted' || hasUnread(root, ({ kind }) => isControl(kind)) || isDue(root, now)
-  );
+  if (status === 'created') return isFirst(root) || hasControl(root, (kind) => kind === 'cancel');
+  return status !== 'interrupted' || hasControl(root, isControl) || isDue(root, now);
 }
 
 /** Those before it in its conversation have ended. */
@@ -144,8 +147,11 @@ function isFirst({ conversation, rootRunId }: MemoryRoot): boolean {
   return conversation.roots[0] === rootRunId;
 }
 
-function hasUnread({ inbox }: MemoryRoot, which: (signal: RunSignal) => boolean): boolean {
-  return inbox.signals.some(({ signal, consumed }) => !consumed && which(signal));
+function hasControl({ inbox }: MemoryRoot, which: (kind: SignalKind) => boolean): boolean {
+  return inbox.control.some((seq) => {
+    const entry = inbox.signals[seq - 1];
+    return entry?.consumed === false && which(entry.signal.kind);
+  });
 }
 
 function isDue({ head, waits }: MemoryRoot, now: Instant): boolean {
