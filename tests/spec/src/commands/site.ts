@@ -26,6 +26,10 @@ export type At = {
   readonly leaves?: { readonly after: number; readonly how: Leaving } | undefined;
 };
 
+/** Time passes in steps of a heartbeat until every lease is over that nobody keeps alive, then at once. */
+const STEP_MS = 1_000;
+const SMALL_STEPS = (2 * LEASE_MS) / STEP_MS;
+
 /** Turns of the event loop in which nothing is under way: then nothing will be. */
 const QUIET_TURNS = 4;
 
@@ -129,16 +133,31 @@ export class Site {
       [...this.#owners.values()].some(({ alive }) => alive) ||
       [...this.#machines, ...this.#stalled].some((each) => each?.alive && each.underWay > 0);
     for (let quiet = 0; quiet < QUIET_TURNS; quiet = busy() ? 0 : quiet + 1) {
-      if (performance.now() > until) throw new Error('a run does not come to rest');
+      if (performance.now() > until) throw new Error(`no rest: ${this.#unrest()}`);
       await turn();
     }
   }
 
+  /** Who holds what, and who is at the store. */
+  #unrest(): string {
+    const held = [...this.#owners].filter(([, { alive }]) => alive);
+    const machines = [...this.#machines, ...this.#stalled].filter((each) => each?.alive);
+    return [
+      ...held.map(([root, { name }]) => `${name} holds ${root}`),
+      ...machines.map((each) => `${each?.name} has ${each?.underWay} calls under way`),
+    ].join(', ');
+  }
+
   /** Time passes, and a worker looks what there is to do. */
   async timePasses(ms: number, leaves?: At['leaves']): Promise<void> {
-    await this.#advance(ms);
-    await this.clock.advance(ms);
-    await this.settle();
+    // What is taken up on the way is at a real store, whose answers take no time of this clock: it comes to rest first.
+    for (let left = ms, steps = 0; left > 0; steps += 1) {
+      const step = steps < SMALL_STEPS ? Math.min(left, STEP_MS) : left;
+      await this.#advance(step);
+      await this.clock.advance(step);
+      await this.settle();
+      left -= step;
+    }
     await this.ask((app) => app.recover({ signal: new AbortController().signal }), { leaves });
   }
 
