@@ -106,7 +106,7 @@ export function runNotDurable(subject: string, what: string): AgentError {
 export function conversationBusy(conversationId: string, runId: string): AgentError {
   return new AgentError('CONVERSATION_BUSY', {
     message: `The conversation "${conversationId}" has an open run: "${runId}".`,
-    mend: 'Wait for it, send it a signal, or cancel it; then start again.',
+    mend: 'Wait for it or cancel it, then start again; send it a message; or start with `admission: "queue"` or `"interrupt"`.',
   });
 }
 
