@@ -133,7 +133,7 @@ const real: readonly Check[] = [
   },
   ...[
     { name: 'memory', open: timedMemoryStore, runs: 20_000 },
-    { name: 'SQLite', open: timedSqliteStore, runs: 2_000 },
+    { name: 'SQLite', open: timedSqliteStore, runs: 1_000 },
   ].map(({ name, open, runs }) => ({
     name: `real store, ${name}: random histories`,
     run: async (seed: number) => {
@@ -155,7 +155,7 @@ const real: readonly Check[] = [
 
 const commands: readonly Check[] = [
   ...[
-    { name: 'memory', open: clockedMemoryStore, runs: 2_500 },
+    { name: 'memory', open: clockedMemoryStore, runs: 2_000 },
     { name: 'SQLite', open: clockedSqliteStore, runs: 400 },
     { name: 'PostgreSQL', open: clockedPostgresStore, runs: 200 },
   ].map(({ name, open, runs }) => ({

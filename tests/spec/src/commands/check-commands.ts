@@ -82,6 +82,8 @@ export async function checkCommands(
   const result = await fc.check(agrees, {
     numRuns: runs,
     seed,
+    // Of a store that is broken on purpose it is enough to know that it was noticed.
+    endOnFailure: mutate !== undefined,
     ...(path === undefined ? {} : { path }),
   });
   return {
