@@ -33,7 +33,7 @@ describe('the check', () => {
     'a cancellation is lost',
     'evidence is lost',
     'the second answer counts, too',
-  ] as const)('notices a store where %s', async (name) => {
+  ] as const)('notices a store where %s', { timeout: 120_000 }, async (name) => {
     const { fault } = await checkCommands(await clockedMemoryStore(), {
       runs: 100,
       mutate: STORE_MUTANTS[name],

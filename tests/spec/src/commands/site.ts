@@ -19,6 +19,8 @@ import { World } from './world.ts';
 export const LEASE_MS = 5_000;
 /** Real time in which everything that can go on has gone on, on a busy machine, too; in milliseconds. */
 const PATIENCE_MS = 30_000;
+/** On a store that is broken on purpose, where runs that cannot be read hold on to their leases. */
+const PATIENCE_WITH_BROKEN_MS = 3_000;
 
 /** Where somebody knocks, and whether the machine leaves over it, after so many points. */
 export type At = {
@@ -49,6 +51,7 @@ export class Site {
   readonly #store: DurableStore;
   readonly #advance: (ms: number) => Promise<void>;
   readonly #scope: Scope;
+  readonly #patienceMs: number;
   readonly #owners: Owners = new Map();
   readonly #machines: (Machine | undefined)[] = [];
   readonly #stalled: Machine[] = [];
@@ -62,9 +65,11 @@ export class Site {
       readonly store: DurableStore;
       readonly clock: FakeClock;
       readonly advance: (ms: number) => Promise<void>;
+      readonly patienceMs: number;
     },
   ) {
     this.agent = `clerk-${name}`;
+    this.#patienceMs = parts.patienceMs;
     this.#scope = { tenantId: `tenant-${name}` };
     this.#store = parts.store;
     this.clock = parts.clock;
@@ -128,7 +133,7 @@ export class Site {
 
   /** Until no machine that is there holds a run or is at the store. What another one holds waits for its lease. */
   async settle(): Promise<void> {
-    const until = performance.now() + PATIENCE_MS;
+    const until = performance.now() + this.#patienceMs;
     const busy = (): boolean =>
       [...this.#owners.values()].some(({ alive }) => alive) ||
       [...this.#machines, ...this.#stalled].some((each) => each?.alive && each.underWay > 0);
@@ -197,10 +202,15 @@ let sites = 0;
 /** A site of its own for each history, over a store that is shared. */
 export async function openSite(
   clocked: ClockedStore,
-  mutate: (store: DurableStore) => DurableStore = (store) => store,
+  mutate?: (store: DurableStore) => DurableStore,
 ): Promise<Site> {
   sites += 1;
   const clock = fakeClock();
   const { store, advance } = await clocked.next(clock);
-  return new Site(`${sites}`, { store: mutate(store), clock, advance });
+  return new Site(`${sites}`, {
+    store: mutate === undefined ? store : mutate(store),
+    clock,
+    advance,
+    patienceMs: mutate === undefined ? PATIENCE_MS : PATIENCE_WITH_BROKEN_MS,
+  });
 }
