@@ -30,3 +30,18 @@ test('an internal error tells nothing of its inside', () => {
   const error = catalog.internalError(new Error('the password is x'));
   expect(JSON.stringify(error.toRecord())).not.toContain('password');
 });
+
+test('says what was thrown, whatever it was, and leaves out who and why when nobody said', () => {
+  expect(catalog.executeFailed('writer', 'no disk').message).toContain('no disk');
+  expect(catalog.hookFailed('pause', new Error('broken')).message).toContain('broken');
+  expect(catalog.pluginSetupFailed('x', 'no port')).toMatchObject({
+    message: expect.stringContaining('no port'),
+    mend: 'Look at the cause; nothing was started.',
+  });
+  const typed = catalog.runEnded('r1');
+  expect(catalog.pluginSetupFailed('x', typed).mend).toBe(typed.mend);
+  expect(catalog.agentUnknown('x', []).mend).toContain('none');
+  expect(catalog.runAbandoned('r1', { by: undefined, comment: undefined }).message).toBe(
+    'The run "r1" was abandoned when it was asked whether it should go on.',
+  );
+});

@@ -1,12 +1,12 @@
 import { linked, type Stop } from '../base/abort.ts';
 import { runSuperseded } from '../base/error-catalog.ts';
 import type { RunId } from '../base/ids.ts';
-import type { Lease } from '../durable/commit.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import type { ActiveRun } from '../runner/active-run.ts';
 import { raise } from '../runner/control-lane.ts';
 import { drain } from '../runner/drain.ts';
 import { LEASE_MARGIN, loseLease } from '../runner/lease.ts';
+import type { RunJournal } from '../runner/run-journal.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
 
 /** How long a lease holds when the application does not say. */
@@ -30,7 +30,7 @@ export type DrainOptions = {
 
 export type ConversationPlace = { readonly conversationId: string; readonly tenantId: string };
 
-type Held = { readonly run: ActiveRun; readonly lease: Lease };
+type Held = { readonly run: ActiveRun; readonly journal: RunJournal };
 
 /** The runs that this process owns: keeps their leases alive and passes signals on. */
 export class OwnedRuns {
@@ -165,14 +165,14 @@ export class OwnedRuns {
     for (;;) {
       await clock.sleep(pauseMs, { signal });
       const held = [...this.#runs.values()].flatMap((run): readonly Held[] =>
-        run.journal === undefined ? [] : [{ run, lease: run.journal.lease }],
+        run.journal === undefined ? [] : [{ run, journal: run.journal }],
       );
       const sentAt = clock.monotonic();
       const leftMs = Math.max(pauseMs, heardAt + silenceMs - sentAt);
       try {
         if (held.length > 0) await this.#heartbeat(held, { leftMs, signal });
         heardAt = sentAt;
-        for (const { run } of held) if (run.journal !== undefined) run.journal.heardAt = sentAt;
+        for (const { journal } of held) journal.heardAt = sentAt;
       } catch {
         if (signal.aborted) return;
         if (clock.monotonic() - heardAt < silenceMs) continue;
@@ -195,7 +195,7 @@ export class OwnedRuns {
       () => undefined,
     );
     try {
-      const leases = held.map(({ lease }) => lease);
+      const leases = held.map(({ journal }) => journal.lease);
       const { lost, signalled } = await limit.until(ownership.heartbeat(leases, limit));
       for (const { run } of held) {
         // A run that has just been released or ended is no loss, and neither is one that was claimed again here.

@@ -1,5 +1,6 @@
 import { type Linked, linked } from '../base/abort.ts';
 import type { RunId } from '../base/ids.ts';
+import type { DurableStore } from '../durable/durable-store.ts';
 import type { ActiveRun } from '../runner/active-run.ts';
 import type { GatewayParts } from './drive.ts';
 import type { CheckedWorkerOptions } from './worker-options.ts';
@@ -108,9 +109,9 @@ export class Look {
 
   /** Resolves when the store says that something may be claimable; never, when it cannot say or the word is lost. */
   #heard({ signal }: Linked): Promise<void> {
-    const { ownership } = this.#parts.setup.store ?? {};
+    const { ownership } = this.#parts.setup.store as DurableStore; // An application with durable agents has one.
     const never = new Promise<void>(() => undefined);
-    if (ownership?.claimable === undefined) return never;
+    if (ownership.claimable === undefined) return never;
     return ownership.claimable({ agents: this.#options.agents, signal }).catch(() => never);
   }
 

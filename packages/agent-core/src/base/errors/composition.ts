@@ -1,5 +1,6 @@
 import { AgentError } from '../error.ts';
 import { counted, listed, type Problem } from './problem.ts';
+import { wordsOf } from './words-of.ts';
 
 /** A tool, an agent, a port or a plugin is declared wrongly. All problems of the definition, at once. */
 export function definitionInvalid(subject: string, problems: readonly Problem[]): AgentError {
@@ -34,7 +35,7 @@ export function modelMissing(agent: string): AgentError {
 
 export function pluginSetupFailed(name: string, cause: unknown): AgentError {
   return new AgentError('PLUGIN_SETUP_FAILED', {
-    message: `The plugin "${name}" could not be set up: ${cause instanceof Error ? cause.message : String(cause)}`,
+    message: `The plugin "${name}" could not be set up: ${wordsOf(cause)}`,
     mend: AgentError.is(cause) ? cause.mend : 'Look at the cause; nothing was started.',
     cause,
   });

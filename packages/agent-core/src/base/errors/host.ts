@@ -1,4 +1,5 @@
 import { AgentError } from '../error.ts';
+import { wordsOf } from './words-of.ts';
 
 /** The command line looked for a composition and found none. */
 export function configNotFound(looked: readonly string[], mend: string): AgentError {
@@ -48,7 +49,7 @@ export function httpBodyTooLarge(limit: number): AgentError {
 }
 
 export function hostListenFailed(address: string, cause: unknown): AgentError {
-  const seen = cause instanceof Error ? cause.message : String(cause);
+  const seen = wordsOf(cause);
   return new AgentError('HOST_LISTEN_FAILED', {
     message: `The HTTP host cannot listen on ${address}: ${seen}`,
     mend: 'Choose another port (0 takes a free one) or host, or stop what holds this one.',

@@ -1,4 +1,5 @@
 import { AgentError } from '../error.ts';
+import { wordsOf } from './words-of.ts';
 
 export function maxStepsExceeded(limit: number): AgentError {
   return new AgentError('MAX_STEPS_EXCEEDED', {
@@ -74,7 +75,7 @@ export function outputInvalid(agent: string, problems: readonly string[]): Agent
 
 export function executeFailed(agent: string, cause: unknown): AgentError {
   return new AgentError('EXECUTE_FAILED', {
-    message: `The execute of "${agent}" failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+    message: `The execute of "${agent}" failed: ${wordsOf(cause)}`,
     mend: 'Look at the cause.',
     cause,
   });
@@ -82,7 +83,7 @@ export function executeFailed(agent: string, cause: unknown): AgentError {
 
 export function hookFailed(kind: string, cause: unknown): AgentError {
   return new AgentError('HOOK_FAILED', {
-    message: `The hook for "${kind}" failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+    message: `The hook for "${kind}" failed: ${wordsOf(cause)}`,
     mend: 'Look at the cause. A hook shows items; it does not end the run with "final".',
     cause,
   });
@@ -90,7 +91,7 @@ export function hookFailed(kind: string, cause: unknown): AgentError {
 
 export function toolSourceFailed(id: string, cause: unknown): AgentError {
   return new AgentError('TOOL_SOURCE_FAILED', {
-    message: `The tool source "${id}" could not be opened: ${cause instanceof Error ? cause.message : String(cause)}`,
+    message: `The tool source "${id}" could not be opened: ${wordsOf(cause)}`,
     mend: 'Check the source, or leave it out of defineAgent({ toolSources }).',
     cause,
   });
