@@ -72,6 +72,11 @@ export {
 // ── run: the gateway and its handles ─────────────────────────────────────────────────────────────
 
 export type { Caller } from './gateway/caller.ts';
+export type {
+  ConversationPage,
+  ConversationQuery,
+  ConversationTurn,
+} from './gateway/conversation.ts';
 export type { ForkOptions } from './gateway/fork-run.ts';
 export type { GrantQuery } from './gateway/grants.ts';
 export type { Pruned, PruneOptions } from './gateway/prune-runs.ts';

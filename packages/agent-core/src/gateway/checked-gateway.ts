@@ -11,6 +11,7 @@ const RUN_FILTERS = {
   words: { status: RUN_STATUSES },
 };
 const GRANT_FILTERS = { texts: ['after'], words: {} };
+const CONVERSATION_FILTERS = { texts: ['after'], words: {} };
 const WAIT_FILTERS = {
   texts: ['runId', 'agent', 'after'],
   words: { kind: WAIT_KINDS, status: WAIT_STATUSES },
@@ -54,6 +55,14 @@ export function checkedGateway(doors: RunGateway): RunGateway {
     grants: (query, caller) =>
       checked(caller, () => doors.grants(givenQuery(query, GRANT_FILTERS), caller)),
     revokeGrant: (id, caller) => checked(caller, () => doors.revokeGrant(givenId(id), caller)),
+    conversation: (conversationId, query, caller) =>
+      checked(caller, () =>
+        doors.conversation(
+          givenName(conversationId),
+          givenQuery(query, CONVERSATION_FILTERS),
+          caller,
+        ),
+      ),
     list: (query, caller) =>
       checked(caller, () => doors.list(givenQuery(query, RUN_FILTERS), caller)),
     waits: (query, caller) =>

@@ -5,6 +5,7 @@ import { fenceOf } from '../events/envelope.ts';
 import { checkCaller, headFor, statelessFor } from './access.ts';
 import type { Caller } from './caller.ts';
 import { cancelRun } from './cancel-run.ts';
+import { conversationOf } from './conversation.ts';
 import type { GatewayParts } from './drive.ts';
 import { eraseEvidence, readEvidence, verifyRun } from './evidence.ts';
 import { forkRun } from './fork-run.ts';
@@ -36,6 +37,8 @@ export function createGateway(parts: GatewayParts): RunGateway {
     calls: (runId, caller) => callsOf(parts, runId, caller),
     fork: (runId, options, caller) => forkRun(parts, { runId, options, caller }),
     snapshot: (runId, caller) => snapshotOf(parts, runId, caller),
+    conversation: (conversationId, query, caller) =>
+      conversationOf(parts, conversationId, { query, caller }),
     list: async ({ limit, ...query }, caller) => {
       checkCaller(caller);
       return storeOf(parts).records.runs({ ...query, ...pageFor(caller, limit) });

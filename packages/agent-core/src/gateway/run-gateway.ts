@@ -11,6 +11,7 @@ import type { SignalKind } from '../vocabulary/signal.ts';
 import type { RunState } from '../vocabulary/state.ts';
 import type { Wait, WaitResolution } from '../vocabulary/wait.ts';
 import type { Caller } from './caller.ts';
+import type { ConversationPage, ConversationQuery } from './conversation.ts';
 import type { ForkOptions } from './fork-run.ts';
 import type { GrantQuery } from './grants.ts';
 import type { RunHandle } from './run-handle.ts';
@@ -66,6 +67,16 @@ export interface RunGateway {
   fork(runId: RunId, options: ForkOptions, caller: Caller): Promise<RunHandle>;
   /** A run as it is now, for a reader whose cursor is refused with `EVENTS_PRUNED`: it replaces what the reader has. */
   snapshot(runId: RunId, caller: Caller): Promise<RunSnapshot>;
+  /**
+   * What was said in a conversation, a page of its youngest runs first, each page in order.
+   *
+   * @throws AgentError `CONVERSATION_NOT_FOUND`, also for one of somebody else.
+   */
+  conversation(
+    conversationId: string,
+    query: ConversationQuery,
+    caller: Caller,
+  ): Promise<ConversationPage>;
   list(
     query: Omit<RunQuery, 'scope' | 'limit'> & { readonly limit?: number },
     caller: Caller,
