@@ -149,6 +149,7 @@ export function fakeGateway(script: Script, { stateless = false } = {}): FakeGat
     verify: unused,
     calls: unused,
     snapshot: unused,
+    conversation: unused,
     fork: unused,
     eraseEvidence: unused,
     start: async (agent: string, input: RunInput, { principal, requestKey = '' }) => {

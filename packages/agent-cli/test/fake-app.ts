@@ -127,6 +127,7 @@ export function fakeApp(options: FakeAppOptions = {}): FakeApp {
       if (!(options.grants ?? []).some((grant) => grant.id === id)) throw grantMissing(id);
     },
     evidence: options.evidence ?? (async () => []),
+    conversation: unused,
     fork: async (runId, options) => {
       ask('fork', runId, options);
       return play();

@@ -212,6 +212,7 @@ export function fakeGateway(): FakeGateway {
       return { run: state, lastSeq: events.length, prunedThrough: events.length, ...nothing };
     },
     fork: unused,
+    conversation: unused,
     eraseEvidence: unused,
   };
 
