@@ -215,8 +215,19 @@ export {
   Model,
   type ModelCapabilities,
   type ModelEvent,
+  type ModelLoad,
   type ModelRequest,
+  type PromptCache,
 } from './model/agent-model.ts';
+export {
+  EMBEDDING_PURPOSES,
+  type EmbeddingAnswer,
+  EmbeddingModel,
+  type EmbeddingPurpose,
+  type EmbeddingRequest,
+} from './model/embedding-model.ts';
+export { MODALITIES, type Modality, modalityOf } from './model/modality.ts';
+export { type RetryOptions, withRetries } from './model/retry.ts';
 export { type OpenedTools, ToolSource } from './sources/tool-source.ts';
 export { type ErrorAnswer, errorAnswerOf } from './transport/error-answer.ts';
 export {

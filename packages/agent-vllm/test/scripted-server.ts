@@ -47,6 +47,7 @@ function replyOf(answer: ScriptedAnswer): Reply {
     if (next === 'silence') return stalled(...pieces)(response, received);
     if (next === 'reset') return reset(...pieces)(response, received);
     if (next === 'end') return streamed(...pieces)(response, received);
+    if (next === 'error') return streamed(...pieces, failure(answer), DONE)(response, received);
     const finish = chunk({}, answer.calls === undefined ? 'stop' : 'tool_calls');
     return streamed(...pieces, finish, ...usageOf(answer), DONE)(response, received);
   };
@@ -54,6 +55,11 @@ function replyOf(answer: ScriptedAnswer): Reply {
 
 function refusal({ status: code, message }: Extract<ScriptedAnswer, { kind: 'refusal' }>): Reply {
   return status(code, { error: { message, type: 'BadRequestError', param: null, code } });
+}
+
+/** How the server reports that it failed in the middle: a frame of its own, under status 200. */
+function failure({ message = 'EngineDeadError' }: StreamAnswer): string {
+  return bare({ error: { message, type: 'InternalServerError', param: null, code: 500 } });
 }
 
 const echo: Reply = async (response, { body }) => {

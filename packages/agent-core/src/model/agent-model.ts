@@ -13,8 +13,18 @@ export type ModelCapabilities = {
   readonly reasoning: boolean;
   /** `final-only`: a schema suppresses tool calls, so it may be sent only when no tool is offered. */
   readonly structuredOutput: 'none' | 'final-only' | 'with-tools';
-  /** `text`, and perhaps `image`, `audio`, `video`, `document`. */
+  /** What it reads, of `MODALITIES`. */
   readonly inputModalities: readonly string[];
+};
+
+export type PromptCache = { readonly breakpoints: readonly number[]; readonly ttlSeconds?: number };
+
+/** What a model server has to do at this moment. */
+export type ModelLoad = {
+  readonly running: number;
+  readonly waiting: number;
+  /** The share of the cache that is in use, from 0 to 1. */
+  readonly cacheUsage?: number;
 };
 
 export type ModelRequest = {
@@ -27,7 +37,12 @@ export type ModelRequest = {
     readonly topP?: number;
     readonly maxTokens?: number;
   };
-  readonly cache?: { readonly breakpoints: readonly number[]; readonly ttlSeconds?: number };
+  /**
+   * What the provider should keep of the prompt. A breakpoint is an index into `messages` and stands after that message:
+   * everything up to it is worth keeping. Left out, nobody has said anything and the adapter's own option decides; an empty
+   * list turns caching off for this request. A hint: an adapter whose provider caches by itself has nothing to do.
+   */
+  readonly cache?: PromptCache;
   readonly selection?: ModelSelection;
   readonly tenantId?: string;
   /** One for each attempt; for the server's logs. */
@@ -55,7 +70,9 @@ export type ModelEvent =
   | { readonly type: 'provider-state'; readonly state: ProviderState }
   | {
       readonly type: 'finish';
+      /** `continue`: the provider has paused its turn and wants to be called again with what it has said. */
       readonly reason: (typeof FINISH_REASONS)[number];
+      /** Of this call: where a provider says it several times, its last word, not the sum. */
       readonly usage: Usage;
       readonly model: string;
     };
@@ -75,6 +92,10 @@ export interface AgentModel {
   stream(request: ModelRequest, stop: Stop): AsyncIterable<readonly ModelEvent[]>;
   /** Capability: the exact size of a request, in tokens. */
   countTokens?(request: ModelRequest, stop: Stop): Promise<number>;
+  /** Capability: why a selection is not taken; undefined when it is. Asks nobody. Without this member every selection is tried. */
+  selectionProblem?(selection: ModelSelection): string | undefined;
+  /** Capability: how busy the server is, for a router. */
+  load?(stop: Stop): Promise<ModelLoad>;
 }
 
 export const Model: Port<AgentModel> = definePort<AgentModel>('model');

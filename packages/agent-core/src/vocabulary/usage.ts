@@ -1,11 +1,17 @@
 /** Tokens of one or more model calls. Absent means that the provider did not say. */
 export type Usage = {
+  /** The whole prompt, what was read from a cache or written to it included. */
   readonly inputTokens?: number;
+  /** The whole answer, its reasoning included. */
   readonly outputTokens?: number;
   /** The part of `inputTokens` that the provider read from its cache. */
   readonly cachedInputTokens?: number;
+  /** The part of `inputTokens` that the provider wrote to its cache, for however long. */
   readonly cacheWriteTokens?: number;
+  /** The part of `cacheWriteTokens` that is kept for an hour, where the provider says it apart. */
   readonly cacheWrite1hTokens?: number;
+  /** The part of `outputTokens` that was reasoning. */
+  readonly reasoningTokens?: number;
 };
 
 const FIELDS = [
@@ -14,6 +20,7 @@ const FIELDS = [
   'cachedInputTokens',
   'cacheWriteTokens',
   'cacheWrite1hTokens',
+  'reasoningTokens',
 ] as const satisfies readonly (keyof Usage)[];
 
 /** The sum over calls. Within one call usage is set, never added. */

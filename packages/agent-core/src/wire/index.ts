@@ -22,7 +22,11 @@ export {
 } from '../base/error-catalog.ts';
 export { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 // another try
-export { type BackOffInput, backOff } from './back-off.ts';
+export { type BackOffInput, backOff } from '../model/back-off.ts';
+export { cacheBreakpoints } from '../model/cache-breakpoints.ts';
+export { MODALITIES, type Modality, modalityOf } from '../model/modality.ts';
+export { type RetryOptions, withRetries } from '../model/retry.ts';
+export { type RetryPolicy, retrying } from '../model/retrying.ts';
 // streams
 export { batched } from './batched.ts';
 // errors of servers
@@ -32,7 +36,6 @@ export { masked } from './masked.ts';
 export { parseJson } from './parse-json.ts';
 export { faultOf, faultOfBody, type ProviderFault } from './provider-fault.ts';
 export { type HeaderReader, retryAfterOf, shouldRetry } from './retry-after.ts';
-export { type RetryPolicy, retrying } from './retrying.ts';
 // names
 export { shortHash } from './short-hash.ts';
 export { type SseFrame, sseEncode } from './sse-encode.ts';

@@ -33,9 +33,12 @@ export type ScriptedAnswer =
       readonly usage?: Usage;
       /**
        * How it goes on after that: `finish` (default) says why it stopped; `end` closes without a
-       * reason; `silence` keeps the connection open; `reset` breaks it.
+       * reason; `silence` keeps the connection open; `reset` breaks it; `error` reports a failure inside
+       * the stream, in the server's own form.
        */
-      readonly ending?: 'finish' | 'end' | 'silence' | 'reset';
+      readonly ending?: 'finish' | 'end' | 'silence' | 'reset' | 'error';
+      /** The text of that failure. */
+      readonly message?: string;
     }
   /** The text of the last user message, one character a write, each in a turn of its own. */
   | { readonly kind: 'echo' }
