@@ -1,26 +1,20 @@
-import {
-  type HttpMount,
-  hostClosing,
-  httpRouteUnknown,
-  type RunGateway,
-} from '@hexagent/agent-core';
+import { type HttpMount, httpRouteUnknown, type RunGateway } from '@hexagent/agent-core';
 import fastify, { type FastifyInstance } from 'fastify';
-import { type Connections, connectionsOf } from './connections.ts';
-import { sendError } from './error-reply.ts';
-import { checkMounts, registerMounts } from './mounts.ts';
-import { type OpenRequests, openRequests } from './open-requests.ts';
+import { refuseStrangers } from './access/principal.ts';
+import type { HostContext } from './host-context.ts';
+import { registerMetrics } from './metrics/register-metrics.ts';
+import { checkMounts, registerMounts } from './mounts/mounts.ts';
+import { type Connections, connectionsOf } from './operation/connections.ts';
+import { createOperation, type Operation } from './operation/operation.ts';
 import type { HostSettings } from './options.ts';
-import { refuseStrangers } from './principal.ts';
-import { registerRoutes } from './routes.ts';
+import { sendError } from './problems/error-reply.ts';
+import { registerRoutes } from './routes/register-routes.ts';
+import { registerWebSocket } from './websocket/register-websocket.ts';
 
 export type HostServer = {
   readonly fastify: FastifyInstance;
-  readonly open: OpenRequests;
+  readonly operation: Operation;
   readonly connections: Connections;
-  /** From now on new requests are refused with 503, and event streams end. */
-  drain(): void;
-  /** Settles when the work that outlives its responses is done. */
-  idle(): Promise<void>;
 };
 
 /** The whole server, ready to listen: routes, mounts, errors, and who is refused at the door. */
@@ -40,41 +34,21 @@ export function createServer(
     logger: { level: settings.logLevel, stream: process.stderr },
     frameworkErrors: (error, _request, reply) => void sendError(error, reply, bodyBytes),
   });
-  const open = openRequests();
   const connections = connectionsOf(server.server);
-  const outliving = new Set<Promise<unknown>>();
-  let draining = false;
+  const operation = createOperation();
+  const context: HostContext = { gateway, settings, operation };
   server.setErrorHandler((error, _request, reply) => sendError(error, reply, bodyBytes));
   server.setNotFoundHandler((request, reply) =>
     sendError(httpRouteUnknown(request.method, request.url), reply, bodyBytes),
   );
+  operation.register(server);
   server.addHook('onRequest', async (request) => {
-    if (draining) throw hostClosing();
     if (settings.authenticate === undefined) refuseStrangers(request.headers);
   });
   server.removeContentTypeParser('text/plain');
-  const context = { gateway, settings, open };
+  registerMetrics(server, context);
   registerRoutes(server, context);
-  server.register(async (scope) => {
-    const waitUntil = (work: Promise<unknown>): void => {
-      const kept = work
-        .catch((error: unknown) => server.log.error({ err: error }))
-        .finally(() => outliving.delete(kept));
-      outliving.add(kept);
-    };
-    registerMounts(scope, mounts, { ...context, waitUntil });
-  });
-  return {
-    fastify: server,
-    open,
-    connections,
-    drain: () => {
-      draining = true;
-      open.endStreams();
-      connections.drain();
-    },
-    idle: async () => {
-      await Promise.all(outliving);
-    },
-  };
+  server.register((scope) => registerWebSocket(scope, context));
+  server.register(async (scope) => registerMounts(scope, mounts, context));
+  return { fastify: server, operation, connections };
 }

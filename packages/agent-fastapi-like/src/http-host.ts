@@ -2,16 +2,14 @@ import {
   bind,
   definePlugin,
   HttpMount,
-  hostClosing,
   hostListenFailed,
-  linked,
   type PluginFactory,
   type RunGateway,
-  type Stop,
-  untilAborted,
 } from '@hexagent/agent-core';
 import { createServer, type HostServer } from './create-server.ts';
 import { HttpServer } from './http-server.ts';
+import { closeServer } from './operation/close-server.ts';
+import { OPERATION_PROPERTIES } from './operation/operation-options.ts';
 import { type HostSettings, type HttpHostOptions, hostSettings, LOG_LEVELS } from './options.ts';
 
 /** The version of this package, for its manifest. */
@@ -37,7 +35,12 @@ export const httpHost: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOpt
         host: { type: 'string', minLength: 1 },
         limits: {
           type: 'object',
-          properties: { bodyBytes: whole, heartbeatMs: whole, requestMs: whole, drainMs: whole },
+          properties: {
+            bodyBytes: whole,
+            heartbeatMs: whole,
+            requestMs: whole,
+            ...OPERATION_PROPERTIES,
+          },
           additionalProperties: false,
         },
         logLevel: { enum: [...LOG_LEVELS] },
@@ -57,7 +60,8 @@ export const httpHost: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOpt
     });
     context.onClose(async (stop) => {
       url = undefined;
-      if (server !== undefined) await close(server, { ...stop, drainMs: settings.limits.drainMs });
+      if (server === undefined) return;
+      await closeServer(server, { ...stop, drainMs: settings.limits.drainMs });
     });
     return [
       bind(HttpServer, {
@@ -75,29 +79,5 @@ async function listen(server: HostServer, { host, port }: HostSettings): Promise
   } catch (cause) {
     await server.fastify.close();
     throw hostListenFailed(`${host}:${port}`, cause);
-  }
-}
-
-/** Refuses what comes, ends the event streams, waits for the rest; breaks it off after `drainMs`, or when `stop` says so. */
-async function close(
-  server: HostServer,
-  { signal, drainMs }: Stop & { readonly drainMs: number },
-): Promise<void> {
-  server.drain();
-  const patience = linked(signal);
-  const timer = setTimeout(() => patience.abort(hostClosing()), drainMs);
-  const breakOff = (): void => {
-    server.open.abortAll();
-    server.connections.destroyAll();
-  };
-  const drained = server.fastify.close().then(() => server.idle());
-  try {
-    await untilAborted(drained, patience.signal);
-  } catch {
-    breakOff();
-    await server.fastify.close();
-  } finally {
-    clearTimeout(timer);
-    patience.release();
   }
 }

@@ -1,27 +1,19 @@
+import { bootstrapInvalid, DEFAULT_BODY_BYTES, type Problem } from '@hexagent/agent-core';
+import type { Authenticate } from './access/authenticate.ts';
+import { isLoopback } from './access/loopback.ts';
 import {
-  bootstrapInvalid,
-  DEFAULT_BODY_BYTES,
-  type Principal,
-  type Problem,
-} from '@hexagent/agent-core';
+  type OperationLimits,
+  type OperationSettings,
+  operationSettings,
+} from './operation/operation-options.ts';
 
-/**
- * Who asks. Undefined, or anything thrown, is a caller that cannot be told: the request is refused with
- * 401. The request has no body here: the owner of a run never comes from it.
- */
-export type Authenticate = (
-  request: Request,
-) => Principal | undefined | Promise<Principal | undefined>;
-
-export type HostLimits = {
+export type HostLimits = OperationLimits & {
   /** Bytes of one request body. Default 1,048,576. */
   readonly bodyBytes?: number;
   /** Milliseconds of silence on an event stream before a comment is sent. Default 15,000. */
   readonly heartbeatMs?: number;
   /** Milliseconds that a request may take to arrive, head and body. Default 60,000. */
   readonly requestMs?: number;
-  /** Milliseconds that `close` waits for open requests before it breaks them off. Default 5,000. */
-  readonly drainMs?: number;
 };
 
 export type HttpHostOptions = {
@@ -43,7 +35,7 @@ export type HostSettings = {
   readonly port: number;
   readonly host: string;
   readonly authenticate: Authenticate | undefined;
-  readonly limits: Required<HostLimits>;
+  readonly limits: OperationSettings & Required<Omit<HostLimits, keyof OperationLimits>>;
   readonly logLevel: LogLevel;
 };
 
@@ -90,15 +82,9 @@ export function hostSettings(options: HttpHostOptions): HostSettings {
       bodyBytes: DEFAULT_BODY_BYTES,
       heartbeatMs: 15_000,
       requestMs: 60_000,
-      drainMs: 5_000,
       ...limits,
+      ...operationSettings(limits),
     },
     logLevel,
   };
-}
-
-/** True for a name or an address that only this machine can reach. */
-export function isLoopback(host: string): boolean {
-  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
-  return name === 'localhost' || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
 }

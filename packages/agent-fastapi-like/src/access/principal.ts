@@ -5,7 +5,9 @@ import {
   type Principal,
   principalRequired,
 } from '@hexagent/agent-core';
-import { type Authenticate, isLoopback } from './options.ts';
+import type { FastifyRequest } from 'fastify';
+import type { Authenticate } from './authenticate.ts';
+import { isLoopback } from './loopback.ts';
 
 /** Whom a host without `authenticate` acts as; the same as `app.local('local')`. */
 export const LOCAL_PRINCIPAL: Principal = {
@@ -18,12 +20,13 @@ export const LOCAL_PRINCIPAL: Principal = {
 /** Asks `authenticate`, and fails closed: whatever is not a principal is `PRINCIPAL_REQUIRED`. */
 export async function principalOf(
   request: Request,
+  incoming: FastifyRequest,
   authenticate: Authenticate | undefined,
 ): Promise<Principal> {
   if (authenticate === undefined) return LOCAL_PRINCIPAL;
   let principal: unknown;
   try {
-    principal = await authenticate(request);
+    principal = await authenticate(request, incoming);
   } catch (cause) {
     if (AgentError.is(cause) && cause.code === 'PRINCIPAL_REQUIRED') throw cause;
     throw principalRequired('`authenticate` threw');

@@ -1,6 +1,6 @@
 import type { Message, RunInput } from '@hexagent/agent-core';
 import type { Static } from 'typebox';
-import type { StartBody } from './schemas.ts';
+import type { StartBody } from '../schemas/requests.ts';
 
 const ORIGINS = { user: 'user', assistant: 'model', tool: 'tool' } as const;
 

@@ -6,14 +6,9 @@ import {
   type Problem,
 } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { principalOf } from './principal.ts';
-import type { RouteContext } from './routes.ts';
-import { webHead, webRequest } from './web-request.ts';
-
-export type MountOptions = RouteContext & {
-  /** Keeps work that goes on after its response, until `close`. */
-  readonly waitUntil: (work: Promise<unknown>) => void;
-};
+import { principalOf } from '../access/principal.ts';
+import type { HostContext } from '../host-context.ts';
+import { webHead, webRequest } from '../web/web-request.ts';
 
 const OWN = ['/agents', '/health', '/runs', '/waits'] as const;
 
@@ -44,7 +39,7 @@ export function checkMounts(mounts: readonly HttpMount[]): void {
 export function registerMounts(
   server: FastifyInstance,
   mounts: readonly HttpMount[],
-  options: MountOptions,
+  options: HostContext,
 ): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -67,18 +62,18 @@ async function answer(
   served: {
     readonly request: FastifyRequest;
     readonly reply: FastifyReply;
-    readonly options: MountOptions;
+    readonly options: HostContext;
   },
 ): Promise<FastifyReply> {
   const { request, reply, options } = served;
-  const { gateway, settings, open, waitUntil } = options;
-  const signal = open.request(reply);
+  const { gateway, settings, operation } = options;
+  const signal = operation.open.request(reply);
   const context: MountContext = {
     gateway,
     path,
     signal,
-    waitUntil,
-    authenticate: () => principalOf(webHead(request), settings.authenticate),
+    waitUntil: (work) => operation.waitUntil(work, request.log),
+    authenticate: () => principalOf(webHead(request), request, settings.authenticate),
   };
   const { bodyBytes } = settings.limits;
   const response = await mount.handle(webRequest(request, { bodyBytes, signal }), context);

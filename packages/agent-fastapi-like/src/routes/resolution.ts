@@ -5,7 +5,7 @@ import {
   type WaitResolution,
 } from '@hexagent/agent-core';
 import type { Static } from 'typebox';
-import type { ResolutionBody } from './schemas.ts';
+import type { ResolutionBody } from '../schemas/requests.ts';
 
 type Body = Static<typeof ResolutionBody>;
 type Field = 'remember' | 'input' | 'value' | 'outcome' | 'content' | 'result';

@@ -1,0 +1,25 @@
+import type { Caller } from '@hexagent/agent-core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { HostContext } from '../host-context.ts';
+import { webHead } from '../web/web-request.ts';
+import { principalOf } from './principal.ts';
+
+/** Who asks for an answer with an end; its signal is aborted when the client leaves. */
+export async function callerOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { settings, operation }: HostContext,
+): Promise<Caller> {
+  const principal = await principalOf(webHead(request), request, settings.authenticate);
+  return { principal, signal: operation.open.request(reply) };
+}
+
+/** Who asks for a stream; its signal is aborted as soon as the host closes, too. */
+export async function streamCallerOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { settings, operation }: HostContext,
+): Promise<Caller> {
+  const principal = await principalOf(webHead(request), request, settings.authenticate);
+  return { principal, signal: operation.open.stream(reply) };
+}
