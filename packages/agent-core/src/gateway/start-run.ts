@@ -24,6 +24,7 @@ import type { Caller } from './caller.ts';
 import { definitionOf, driveOwned, type GatewayParts } from './drive.ts';
 import { followedHandle, ownedHandle } from './handles.ts';
 import { parseRunInput } from './parse-run-input.ts';
+import { join } from './resume-run.ts';
 import type { RunHandle } from './run-handle.ts';
 import { takeOver } from './take-over.ts';
 import { wake } from './wake.ts';
@@ -66,7 +67,9 @@ async function startDurable(
   switch (created.kind) {
     case 'exists': {
       // The key is unique per tenant: the run behind it may be another user's, and is then not found.
-      const { run } = await headFor(parts, created.run.rootRunId, caller);
+      const { run, store } = await headFor(parts, created.run.rootRunId, caller);
+      // Its owner may have died since: who asks for it again wants it to go on.
+      await join(parts, { run, store, signal: caller.signal });
       return followedHandle(parts, { runId: run.rootRunId, after: 0 });
     }
     case 'conversation-busy':

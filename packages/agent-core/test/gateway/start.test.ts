@@ -1,7 +1,18 @@
 import { expect, test } from 'vitest';
 import type { DurableStore, ModelTool, RunInput } from '../../src/index.ts';
 import { memoryStore } from '../../src/testing/index.ts';
-import { appOf, gate, settled, userTexts } from '../behaviours/harness.ts';
+import {
+  appOf,
+  collected,
+  gate,
+  LEASE_OVER,
+  processOver,
+  settled,
+  storeWithClock,
+  typesOf,
+  userTexts,
+  withClock,
+} from '../behaviours/harness.ts';
 import {
   alice,
   asks,
@@ -116,6 +127,24 @@ test('the same request key again is the same run; for another user it is not fou
   expect(other.runId).not.toBe(first.runId);
   await other.result;
   expect(app.model.requests).toHaveLength(2);
+  await app.close();
+});
+
+test('the same request key after its owner has died takes the run over, with its events from the first on', async () => {
+  const { store, clock } = storeWithClock();
+  const died = processOver(store, () => 'die-before');
+  const hung = await appOf(writer, [done], { store: died.store, provide: withClock(clock) });
+  const caller = { ...alice, requestKey: 'k1' };
+  const first = await hung.runs.start('writer', { message: 'x' }, caller);
+  await died.dead;
+  await clock.advance(LEASE_OVER);
+
+  const app = await appOf(writer, [done], { store, provide: withClock(clock) });
+  const again = await app.runs.start('writer', { message: 'x' }, caller);
+  expect(again.runId).toBe(first.runId);
+  expect(await again.result).toMatchObject({ kind: 'completed', text: 'Done.' });
+  const types = typesOf(await collected(again.events()));
+  expect([types[0], types.at(-1)]).toEqual(['run-started', 'run-finished']);
   await app.close();
 });
 
