@@ -323,6 +323,7 @@ export { type Linked, linked, type Stop, untilAborted } from './base/abort.ts';
 export { type Clock, type Instant, systemClock } from './base/clock.ts';
 export { AgentError, type ErrorDetail, type ErrorRecord } from './base/error.ts';
 export {
+  agentUnknown,
   bootstrapInvalid,
   configInvalid,
   configNotFound,
@@ -330,11 +331,14 @@ export {
   hostClosing,
   hostListenFailed,
   httpBodyTooLarge,
+  httpMediaTypeUnsupported,
+  httpMethodNotAllowed,
   httpOriginRefused,
   httpRequestInvalid,
   httpRouteUnknown,
   inputInvalid,
   internalError,
+  ownerUnresolved,
   type Problem,
   principalRequired,
   runNotFound,

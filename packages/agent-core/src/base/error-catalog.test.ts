@@ -13,6 +13,10 @@ test.each([
   ['httpOriginRefused', catalog.httpOriginRefused('origin', 'https://example.com')],
   ['httpRequestInvalid', catalog.httpRequestInvalid('It is no JSON.', 'Send JSON.')],
   ['httpRouteUnknown', catalog.httpRouteUnknown('GET', '/nowhere')],
+  ['httpMethodNotAllowed', catalog.httpMethodNotAllowed('PUT', '/runs', ['GET'])],
+  ['httpMediaTypeUnsupported', catalog.httpMediaTypeUnsupported('text/csv')],
+  ['httpMediaTypeUnsupported, of no type', catalog.httpMediaTypeUnsupported(undefined)],
+  ['ownerUnresolved', catalog.ownerUnresolved('no tenant')],
   ['internalError', catalog.internalError(new Error('inside'))],
   ['principalRequired', catalog.principalRequired('nobody')],
   ['configNotFound', catalog.configNotFound(['hexagent.config.ts'], 'Write one.')],
@@ -24,6 +28,11 @@ test.each([
   expect(ERROR_CODES).toContain(error.code);
   expect(error.message).toMatch(/\S/);
   expect(error.mend).toMatch(/\S/);
+});
+
+test('what is wrong with an input stands in words and one by one; other errors have no list', () => {
+  expect(catalog.inputInvalid('The input', [problem]).problems).toEqual([problem]);
+  expect(catalog.runNotFound('r1').problems).toEqual([]);
 });
 
 test('an internal error tells nothing of its inside', () => {

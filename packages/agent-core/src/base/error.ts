@@ -1,4 +1,5 @@
 import type { ErrorCode } from './error-codes.ts';
+import type { Problem } from './errors/problem.ts';
 
 const BRAND = '@hexagent/agent-core/AgentError';
 
@@ -10,6 +11,8 @@ export type ErrorDetail = {
   readonly retryable?: boolean;
   /** How long the other side asked us to wait, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** What is wrong, one by one, where more than one thing can be; `message` lists them, too. */
+  readonly problems?: readonly Problem[];
   readonly cause?: unknown;
 };
 
@@ -29,6 +32,7 @@ export class AgentError extends Error {
   readonly mend: string;
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
+  readonly problems: readonly Problem[];
   readonly brand: typeof BRAND = BRAND;
 
   constructor(code: ErrorCode, detail: ErrorDetail) {
@@ -38,6 +42,7 @@ export class AgentError extends Error {
     this.mend = detail.mend;
     this.retryable = detail.retryable ?? false;
     this.retryAfterMs = detail.retryAfterMs;
+    this.problems = detail.problems ?? [];
   }
 
   /** Use this instead of `instanceof`: it still answers when two copies of core are installed. */

@@ -21,7 +21,7 @@ export function configInvalid(
   });
 }
 
-/** A body that is not what its route reads: not JSON, or of another media type. */
+/** A request that its route cannot read: a body that is not JSON, a path that is not text. */
 export function httpRequestInvalid(seen: string, mend: string): AgentError {
   return new AgentError('HTTP_REQUEST_INVALID', { message: seen, mend });
 }
@@ -30,6 +30,25 @@ export function httpRouteUnknown(method: string, path: string): AgentError {
   return new AgentError('HTTP_ROUTE_UNKNOWN', {
     message: `Nothing is served at ${method} ${path}.`,
     mend: 'Check path and method against the table of routes in the README of the host.',
+  });
+}
+
+export function httpMethodNotAllowed(
+  method: string,
+  path: string,
+  allowed: readonly string[],
+): AgentError {
+  return new AgentError('HTTP_METHOD_NOT_ALLOWED', {
+    message: `${path} is served, but not for ${method}.`,
+    mend: `Use ${allowed.join(', ')}.`,
+  });
+}
+
+/** A body of a media type that its route does not read. */
+export function httpMediaTypeUnsupported(seen: string | undefined): AgentError {
+  return new AgentError('HTTP_MEDIA_TYPE_UNSUPPORTED', {
+    message: `The body of this request is of the type ${seen ?? 'nobody said'}, which is not read here.`,
+    mend: 'Send JSON, with the header "content-type: application/json".',
   });
 }
 

@@ -1,11 +1,12 @@
 import { AgentError } from '../error.ts';
 import { counted, listed, type Problem } from './problem.ts';
 
-/** A caller's input does not fit. All problems at once. */
+/** A caller's input does not fit. All problems at once: as words, and one by one. */
 export function inputInvalid(subject: string, problems: readonly Problem[]): AgentError {
   return new AgentError('INPUT_INVALID', {
     message: `${subject} has ${counted(problems)}:\n${listed(problems)}`,
     mend: 'Correct each line above and send it again; nothing was changed.',
+    problems,
   });
 }
 
@@ -123,6 +124,14 @@ export function principalRequired(reason: string): AgentError {
   return new AgentError('PRINCIPAL_REQUIRED', {
     message: `The caller of this request cannot be told: ${reason}.`,
     mend: 'Send the credentials that `authenticate` of the host expects.',
+  });
+}
+
+/** Somebody is known, but not whose runs are theirs: fail closed, since an owner that is left open would own everything. */
+export function ownerUnresolved(reason: string): AgentError {
+  return new AgentError('OWNER_UNRESOLVED', {
+    message: `The caller of this request is known, but has no owner: ${reason}.`,
+    mend: 'Let `authenticate` give { scope: { tenantId, userId }, subject, roles, permissions }; without a user leave `userId` out.',
   });
 }
 
