@@ -1,0 +1,123 @@
+import type { ModelEvent } from '@hexagent/agent-core';
+import {
+  type AgentError,
+  type ErrorContext,
+  faultError,
+  faultOf,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  modelResponseInvalid,
+  modelStreamTruncated,
+  parseJson,
+} from '@hexagent/agent-core/adapter';
+import { answerBlocks } from './answer-blocks.ts';
+import { endAnswer } from './answer-end.ts';
+import { type SseFrame, sseFrames } from './sse-frames.ts';
+import { tokenUsage } from './token-usage.ts';
+
+/**
+ * Reads one streamed answer, piece by piece, into neutral events. It never throws: what went wrong is in `failure`, behind
+ * the events that came before it.
+ */
+export interface MessageStream {
+  /** Reads what the network gave, however it was cut. */
+  accept(text: string): void;
+  /** The network has no more. */
+  end(): void;
+  /** The events since the last call. */
+  take(): ModelEvent[];
+  readonly failure: AgentError | undefined;
+}
+
+export type MessageStreamContext = ErrorContext & {
+  /** The model that was asked; the server's own word wins. */
+  readonly model: string;
+  /** Tokens, for the error of a window that is full. */
+  readonly contextWindow: number | undefined;
+  /** The name under which opaque state comes back to this server. */
+  readonly provider: string;
+  readonly toName: (wire: string) => string;
+};
+
+/** A reader for one answer. */
+export function messageStream(context: MessageStreamContext): MessageStream {
+  const { at, provider, contextWindow } = context;
+  const events: ModelEvent[] = [];
+  const blocks = answerBlocks(context.toName, events);
+  const usage = tokenUsage();
+  let { model } = context;
+  let stopReason: string | undefined;
+  let stopDetails: JsonValue | undefined;
+  let hasBegun = false;
+  let isOver = false;
+  let failure: AgentError | undefined;
+
+  const end = (error: AgentError | undefined): void => {
+    failure = error;
+    isOver = true;
+  };
+  const onFrame = ({ event, data }: SseFrame): void => {
+    if (isOver || data === '') return;
+    const value = parseJson(data);
+    if (event === 'error') end(faultIn(value ?? data, context));
+    else if (value === undefined) end(notJson(data, at));
+    else if (isJsonObject(value)) onEvent(value);
+  };
+  /** Events and members that are not known are passed over: the provider adds some without notice. */
+  const onEvent = (event: JsonObject): void => {
+    const { type, index, delta } = event;
+    if (type === 'content_block_delta') blocks.grow(index, delta);
+    else if (type === 'content_block_start') blocks.start(index, event['content_block']);
+    else if (type === 'content_block_stop') blocks.stop(index);
+    else if (type === 'message_start') onStart(event['message']);
+    else if (type === 'message_delta') onDelta(event['usage'], delta);
+    else if (type === 'message_stop') onStop();
+    else if (type === 'error') end(faultIn(event, context));
+  };
+  const onStart = (message: JsonValue | undefined): void => {
+    hasBegun = true;
+    if (!isJsonObject(message)) return;
+    usage.hear(message['usage']);
+    const said = message['model'];
+    if (typeof said === 'string' && said !== '') model = said;
+  };
+  const onDelta = (tokens: JsonValue | undefined, delta: JsonValue | undefined): void => {
+    usage.hear(tokens);
+    if (!isJsonObject(delta)) return;
+    if (typeof delta['stop_reason'] === 'string') stopReason = delta['stop_reason'];
+    stopDetails = delta['stop_details'] ?? stopDetails;
+  };
+  const onStop = (): void => {
+    const said = { at, provider, model, contextWindow, stopReason, stopDetails, blocks };
+    end(endAnswer({ ...said, usage: usage.neutral() }, events));
+  };
+
+  const frames = sseFrames(onFrame);
+  return {
+    accept: (text) => frames.feed(text),
+    end() {
+      frames.end();
+      if (!isOver) end(cut(hasBegun, at));
+    },
+    take: () => events.splice(0),
+    get failure() {
+      return failure;
+    },
+  };
+}
+
+function faultIn(value: JsonValue, context: ErrorContext): AgentError {
+  return faultError(faultOf(value) ?? { message: JSON.stringify(value) }, context);
+}
+
+function notJson(data: string, at: string): AgentError {
+  const shown = JSON.stringify(data.slice(0, 200));
+  return modelResponseInvalid({ at, reason: `the stream carried ${shown}, which is not JSON` });
+}
+
+function cut(hasBegun: boolean, at: string): AgentError {
+  return hasBegun
+    ? modelStreamTruncated({ at, reason: 'the stream ended without message_stop' })
+    : modelResponseInvalid({ at, reason: 'the stream was empty', retryable: true });
+}

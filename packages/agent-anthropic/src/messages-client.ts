@@ -1,0 +1,86 @@
+import Anthropic from '@anthropic-ai/sdk';
+import type {
+  MessageCountTokensParams,
+  MessageCreateParamsStreaming,
+} from '@anthropic-ai/sdk/resources/messages/messages';
+import type { ErrorContext, Linked } from '@hexagent/agent-core/adapter';
+import { HINTS, requestError } from './server-error.ts';
+import type { Settings } from './settings.ts';
+
+/** The SDK's limit, which ends with the headers, is out of the way: our own limits go on to the last byte. */
+const NO_LIMIT_MS = 2 ** 31 - 1;
+
+/** One address of the API over the provider's SDK: it authenticates and sends, one try a call. */
+export interface MessagesClient {
+  /** The raw response: see `answer-batches.ts` for why. Rejects with an `AgentError`, or the reason of `call`. */
+  open(body: MessageCreateParamsStreaming, options: CallOptions): Promise<Response>;
+  count(body: MessageCountTokensParams, options: CallOptions): Promise<unknown>;
+  errorContext(kind: 'messages' | 'count_tokens'): ErrorContext;
+}
+
+export type CallOptions = {
+  readonly call: Linked;
+  /** For the server's logs. */
+  readonly requestId: string;
+};
+
+export function messagesClient(settings: Settings): MessagesClient {
+  const { baseUrl, secrets, clock, apiKey } = settings;
+  const client = new Anthropic({
+    // Without a key the SDK would look for one on this machine, and send it to whatever address was given.
+    apiKey: apiKey ?? 'none',
+    authToken: null,
+    webhookKey: null,
+    baseURL: baseUrl,
+    maxRetries: 0,
+    timeout: NO_LIMIT_MS,
+    defaultHeaders: settings.headers,
+    // Core's observer has a span for each call already.
+    openTelemetry: false,
+    ...(settings.fetch === undefined ? {} : { fetch: settings.fetch }),
+  });
+
+  const errorContext = (kind: 'messages' | 'count_tokens'): ErrorContext => ({
+    at: `${baseUrl}/v1/messages${kind === 'messages' ? '' : '/count_tokens'}`,
+    secrets,
+    hints: HINTS,
+    now: clock.now(),
+  });
+
+  const sent = async <T>(
+    kind: 'messages' | 'count_tokens',
+    call: Linked,
+    work: () => PromiseLike<T>,
+  ): Promise<T> => {
+    try {
+      return await call.until(work());
+    } catch (error) {
+      call.throwIfAborted();
+      throw requestError(error, errorContext(kind));
+    }
+  };
+
+  return {
+    open(body, { call, requestId }) {
+      const headers = { accept: 'text/event-stream', 'x-request-id': requestId };
+      return sent('messages', call, () => {
+        const response = client.messages
+          .create(body, { signal: call.signal, headers })
+          .asResponse();
+        // A fetch that does not look at its signal may still bring one, which nobody reads.
+        response
+          .then(({ body: late }) => (call.aborted ? late?.cancel() : undefined))
+          .catch(() => undefined);
+        return response;
+      });
+    },
+    count: (body, { call, requestId }) =>
+      sent('count_tokens', call, () =>
+        client.messages.countTokens(body, {
+          signal: call.signal,
+          headers: { 'x-request-id': requestId },
+        }),
+      ),
+    errorContext,
+  };
+}

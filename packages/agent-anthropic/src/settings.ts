@@ -1,0 +1,92 @@
+import { inputInvalid, systemClock } from '@hexagent/agent-core/adapter';
+import {
+  type AnthropicOptions,
+  DEFAULT_BASE_URL,
+  DEFAULT_MAX_TOKENS,
+  DEFAULT_TIMEOUTS,
+  type Thinking,
+  type Timeouts,
+} from './anthropic-options.ts';
+import { checkOptions } from './check-options.ts';
+
+/** The options, checked and complete. */
+export type Settings = Omit<
+  Required<AnthropicOptions>,
+  | 'apiKey'
+  | 'apiVersion'
+  | 'auth'
+  | 'contextWindow'
+  | 'effort'
+  | 'fetch'
+  | 'headers'
+  | 'thinking'
+  | 'timeouts'
+> & {
+  /** Of the headers of a request: what the SDK sends by itself is not among them; null takes one of those away. */
+  readonly headers: Readonly<Record<string, string | null>>;
+  readonly apiKey: string | undefined;
+  readonly secrets: readonly string[];
+  readonly fetch: typeof globalThis.fetch | undefined;
+  readonly timeouts: Timeouts;
+  readonly thinking: Thinking | undefined;
+  readonly effort: AnthropicOptions['effort'];
+  readonly contextWindow: number | undefined;
+};
+
+const SECRET_HEADER = /auth|key|token|secret|cookie/i;
+
+/** Checks everything and reports every problem at once, with `INPUT_INVALID`. */
+export function settingsOf(options: AnthropicOptions): Settings {
+  const problems = checkOptions(options);
+  if (problems.length > 0) throw inputInvalid('anthropic(options)', problems);
+  const { apiKey, baseUrl = DEFAULT_BASE_URL } = options;
+  const headers = headersOf(options);
+  return {
+    model: options.model,
+    id: options.id ?? 'anthropic',
+    apiKey,
+    baseUrl: new URL(baseUrl).href.replace(/\/+$/, '').replace(/\/v1$/, ''),
+    headers,
+    secrets: secretsOf(apiKey, headers),
+    fetch: options.fetch,
+    timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
+    retries: options.retries ?? 2,
+    maxTokens: options.maxTokens ?? DEFAULT_MAX_TOKENS,
+    thinking: options.thinking,
+    effort: options.effort,
+    promptCache: options.promptCache ?? false,
+    parallelTools: options.parallelTools ?? true,
+    strictTools: options.strictTools ?? false,
+    structuredOutput: options.structuredOutput ?? 'with-tools',
+    serverTools: options.serverTools ?? [],
+    extra: options.extra ?? {},
+    contextWindow: options.contextWindow,
+    inputModalities: options.inputModalities ?? ['text', 'image', 'document'],
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+  };
+}
+
+/** The key goes where `auth` says; the SDK by itself would send it as a bearer only. */
+function headersOf(options: AnthropicOptions): Readonly<Record<string, string | null>> {
+  const { apiKey, auth = 'bearer', apiVersion, headers = {} } = options;
+  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    ...(apiKey === undefined || auth === 'x-api-key' ? { authorization: null } : {}),
+    ...(apiKey !== undefined && auth !== 'bearer' ? { 'x-api-key': apiKey } : {}),
+    ...(apiVersion === undefined ? {} : { 'anthropic-version': apiVersion }),
+    ...Object.fromEntries(own),
+  };
+}
+
+function secretsOf(
+  apiKey: string | undefined,
+  headers: Readonly<Record<string, string | null>>,
+): readonly string[] {
+  const inHeaders = Object.entries(headers)
+    .filter(([name]) => SECRET_HEADER.test(name))
+    .flatMap(([, value]) => (value === null ? [] : [value, value.replace(/^\w+ /, '')]));
+  return [...new Set([...(apiKey === undefined ? [] : [apiKey]), ...inHeaders])].filter(
+    (secret) => secret !== '',
+  );
+}
