@@ -1,1 +1,9 @@
-export {};
+export type { ApiOptions } from './api-options.ts';
+export { DEFAULT_TIMEOUTS } from './api-options.ts';
+export type { Timeouts } from './deadlines.ts';
+export type { OpenAiEmbeddingOptions } from './embedding-options.ts';
+export { openai } from './openai.ts';
+export { openaiEmbedding } from './openai-embedding.ts';
+export { openaiEmbeddings } from './openai-embeddings.ts';
+export { openaiModel } from './openai-model.ts';
+export type { OpenAiOptions, PerRequest, ReasoningOptions } from './openai-options.ts';

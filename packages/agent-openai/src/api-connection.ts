@@ -1,0 +1,202 @@
+import { type Linked, parseJson } from '@hexagent/agent-core/adapter';
+import { OpenAI } from 'openai';
+import {
+  type ApiContext,
+  brokenAnswer,
+  OPENAI_HINTS,
+  requestError,
+  withRequestId,
+} from './api-error.ts';
+import type { ApiSettings } from './api-options.ts';
+import { type Deadlines, deadlines } from './deadlines.ts';
+
+/** Options of one request of the official client. */
+export type RequestOptions = {
+  readonly signal: AbortSignal;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** A response of the official client, unread. */
+export type RawResponse = { asResponse(): Promise<Response> };
+
+/** An answer whose body is read as text, as it comes. */
+export interface ApiAnswer {
+  readonly context: ApiContext;
+  readonly contentType: string;
+  /** Everything that has arrived since the last read; undefined at the end. Rejects once the link is aborted. */
+  read(): Promise<string | undefined>;
+  /** The answer is complete: lets the connection be used again. */
+  release(): void;
+}
+
+/** The way to the provider through its official client: one try, with limits, its errors classified. */
+export interface ApiConnection {
+  contextOf(path: string): ApiContext;
+  /**
+   * Sends a request, and answers its response as soon as the headers are there. Aborting the link closes the
+   * connection, also later, while the body is read.
+   */
+  open(call: ApiCall, link: Linked): Promise<ApiAnswer>;
+  /** A whole JSON answer. */
+  json(
+    call: ApiCall,
+    link: Linked,
+  ): Promise<{ readonly value: unknown; readonly context: ApiContext }>;
+}
+
+export type ApiCall = {
+  /** Below the base address, for errors: `/responses`. */
+  readonly path: string;
+  readonly requestId?: string;
+  readonly send: (client: OpenAI, options: RequestOptions) => RawResponse;
+};
+
+/** How long the rest of a finished answer may take before its connection is given up. */
+const REST_MS = 1000;
+/** The client's own limit, which covers the headers only, is out of the way. */
+const NEVER_MS = 2 ** 31 - 1;
+
+export function apiConnection(settings: ApiSettings): ApiConnection {
+  const { clock, timeouts, headers, contextWindow } = settings;
+  const secrets = [...settings.secrets];
+  const bodies = new WeakMap<Headers, string>();
+  const client = new OpenAI({
+    apiKey: keyOf(settings.apiKey, secrets),
+    baseURL: settings.baseUrl,
+    organization: settings.organization ?? null,
+    project: settings.project ?? null,
+    defaultHeaders: settings.apiKey === '' ? { authorization: null, ...headers } : headers,
+    fetch: keepingBodies(settings.fetch, bodies),
+    // Retries are core's, and what is sent is nobody's to log.
+    maxRetries: 0,
+    timeout: NEVER_MS,
+    logLevel: 'off',
+  });
+  const contextOf = (path: string): ApiContext => ({
+    at: `${settings.baseUrl}${path}`,
+    secrets,
+    hints: OPENAI_HINTS,
+    now: clock.now(),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+  });
+
+  const open = async ({ path, requestId, send }: ApiCall, link: Linked): Promise<ApiAnswer> => {
+    const context = contextOf(path);
+    link.throwIfAborted();
+    const limits = deadlines({
+      timeouts,
+      clock,
+      at: context.at,
+      ring: (error) => link.abort(error),
+    });
+    const options = {
+      signal: link.signal,
+      headers: requestId === undefined ? {} : { 'x-client-request-id': requestId },
+    };
+    try {
+      const response = await link.until(send(client, options).asResponse());
+      return answerOf(response, {
+        link,
+        limits,
+        context: withRequestId(context, response.headers),
+      });
+    } catch (error) {
+      limits.release();
+      link.throwIfAborted();
+      throw requestError(error, context, bodyOf(error, bodies));
+    }
+  };
+
+  return {
+    contextOf,
+    open,
+    async json(call, link) {
+      const answer = await open(call, link);
+      const body = await wholeBody(answer);
+      answer.release();
+      return { value: parseJson(body), context: answer.context };
+    },
+  };
+}
+
+/** Reads a body to its end; a break on the way is a truncated answer. */
+export async function wholeBody(answer: ApiAnswer): Promise<string> {
+  let body = '';
+  for (let text = await answer.read(); text !== undefined; text = await answer.read()) body += text;
+  return body;
+}
+
+function answerOf(
+  response: Response,
+  parts: { readonly link: Linked; readonly limits: Deadlines; readonly context: ApiContext },
+): ApiAnswer {
+  const { link, limits, context } = parts;
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let isEnded = reader === undefined;
+  return {
+    context,
+    contentType: response.headers.get('content-type') ?? '',
+    async read() {
+      try {
+        while (reader !== undefined && !isEnded) {
+          const { done, value } = await link.until(reader.read());
+          isEnded = done;
+          if (!done) limits.onBytes();
+          const text = done ? decoder.decode() : decoder.decode(value, { stream: true });
+          if (text !== '') return text;
+        }
+        limits.release();
+        return undefined;
+      } catch (error) {
+        limits.release();
+        link.throwIfAborted();
+        throw brokenAnswer(error, context);
+      }
+    },
+    release() {
+      limits.release();
+      if (isEnded || reader === undefined) return;
+      // The server ends right after its last event: reading to the end keeps the connection.
+      const close = (): void => link.abort(undefined);
+      const timer = setTimeout(close, REST_MS);
+      const settle = ({ done }: { readonly done: boolean }): void => {
+        clearTimeout(timer);
+        if (!done) close();
+      };
+      reader.read().then(settle, () => settle({ done: false }));
+    },
+  };
+}
+
+/** A key that is made anew is a secret as soon as it is known. */
+function keyOf(key: ApiSettings['apiKey'], secrets: string[]): string | (() => Promise<string>) {
+  // The client insists on one; without a key of ours it is not sent.
+  if (typeof key === 'string') return key === '' ? 'none' : key;
+  return async () => {
+    const made = await key();
+    if (made !== '' && !secrets.includes(made)) secrets.push(made);
+    return made;
+  };
+}
+
+type Fetch = typeof globalThis.fetch;
+
+/** The client keeps of an error body only its `error` member; gateways before the provider speak otherwise. */
+function keepingBodies(given: Fetch | undefined, bodies: WeakMap<Headers, string>): Fetch {
+  return async (url, init) => {
+    const response = await (given ?? globalThis.fetch)(url, init);
+    if (response.ok || response.body === null) return response;
+    const { status, statusText, headers } = response;
+    const body = await response.text();
+    const kept = new Response(body === '' ? null : body, { status, statusText, headers });
+    bodies.set(kept.headers, body);
+    return kept;
+  };
+}
+
+function bodyOf(error: unknown, bodies: WeakMap<Headers, string>): string | undefined {
+  const headers =
+    typeof error === 'object' && error !== null && 'headers' in error ? error.headers : undefined;
+  return headers instanceof Headers ? bodies.get(headers) : undefined;
+}
