@@ -1,5 +1,6 @@
 import type { ModelRequest, ModelTool } from '@hexagent/agent-core';
 import {
+  cacheBreakpoints,
   type JsonObject,
   modelRequestInvalid,
   toolNameCollision,
@@ -8,21 +9,29 @@ import {
   wireNames,
 } from '@hexagent/agent-core/adapter';
 import type { ServerProfile } from './server-profile.ts';
-import type { Settings } from './vllm-options.ts';
+import type { Settings } from './settings.ts';
+import { thinkingFields } from './thinking.ts';
 import { wireMessages } from './wire-messages.ts';
 
-export type ChatRequest = {
-  /** The body, as JSON text. */
-  readonly body: string;
+/** A request that was found fit to be sent, before anything is. */
+export interface ChatRequest {
   readonly toName: WireNames['toName'];
+  /** The body, as JSON text. */
+  body(call: ChatCall): string;
+  /** The body that counts its tokens, or renders its template. */
+  countBody(model: string): string;
+}
+
+/** What is known only when a request is sent. */
+export type ChatCall = {
+  readonly model: string;
+  readonly cacheSalt?: string | undefined;
+  /** Instead of the number that the request asks for. */
+  readonly maxTokens?: number;
 };
 
-/** Writes requests; keeps what does not change between the steps of a run. */
-export interface ChatRequests {
-  chat(request: ModelRequest, model: string): ChatRequest;
-  /** The body of `/tokenize` for the same request. */
-  tokenize(request: ModelRequest, model: string): string;
-}
+/** Checks and writes a request; throws before any I/O. Keeps what does not change between the steps of a run. */
+export type ChatRequests = (request: ModelRequest) => ChatRequest;
 
 type WireTools = { readonly names: WireNames; readonly tools: readonly JsonObject[] };
 
@@ -30,6 +39,7 @@ type WireTools = { readonly names: WireNames; readonly tools: readonly JsonObjec
 export function chatRequests(settings: Settings): ChatRequests {
   const { profile } = settings;
   const messagesOf = wireMessages(profile);
+  const fixed = fixedFields(settings);
   const kept = new WeakMap<readonly ModelTool[], WireTools>();
   const toolsOf = (tools: readonly ModelTool[]): WireTools => {
     const known = kept.get(tools);
@@ -38,39 +48,73 @@ export function chatRequests(settings: Settings): ChatRequests {
     kept.set(tools, wire);
     return wire;
   };
-  const withMessages = (fields: JsonObject, request: ModelRequest): string =>
-    `${JSON.stringify(fields).slice(0, -1)},"messages":[${messagesOf(request.messages).join(',')}]}`;
 
-  return {
-    chat(request, model) {
-      const { names, tools } = toolsOf(request.tools);
-      const choice = choiceOf(request, { names, tools, profile });
-      const fields = {
-        ...settings.fields,
-        model,
-        ...streamFields(settings),
-        ...samplingFields(request, profile),
-        ...(settings.chatTemplateKwargs === undefined
-          ? {}
-          : { chat_template_kwargs: settings.chatTemplateKwargs }),
-        ...choice,
-        ...outputFields(request, profile),
-      };
-      return { body: withMessages(fields, request), toName: names.toName };
-    },
-    tokenize(request, model) {
-      const { tools } = toolsOf(request.tools);
-      const fields = {
-        model,
-        add_generation_prompt: true,
-        ...(tools.length === 0 ? {} : { tools }),
-        ...(settings.chatTemplateKwargs === undefined
-          ? {}
-          : { chat_template_kwargs: settings.chatTemplateKwargs }),
-      };
-      return withMessages(fields, request);
-    },
+  return (request) => {
+    const { names, tools } = toolsOf(request.tools);
+    const messages = messagesOf(request.messages, marksOf(request, settings)).join(',');
+    const withMessages = (fields: JsonObject): string =>
+      `${JSON.stringify(fields).slice(0, -1)},"messages":[${messages}]}`;
+    const fields = {
+      ...choiceOf(request, { names, tools, profile }),
+      ...outputFields(request, profile),
+      ...priorityOf(request, settings),
+    };
+    return {
+      toName: names.toName,
+      body: ({ model, cacheSalt, maxTokens }) =>
+        withMessages({
+          ...fixed.body,
+          model,
+          ...samplingFields(request, { profile, maxTokens }),
+          ...fixed.template,
+          ...fields,
+          ...(cacheSalt === undefined ? {} : { cache_salt: cacheSalt }),
+        }),
+      countBody: (model) =>
+        withMessages({
+          model,
+          add_generation_prompt: true,
+          ...(tools.length === 0 ? {} : { tools }),
+          ...fixed.template,
+        }),
+    };
   };
+}
+
+/** What every request says, and what its template is told, for counting too. */
+function fixedFields(settings: Settings): {
+  readonly body: JsonObject;
+  readonly template: JsonObject;
+} {
+  const { thinking, profile, chatTemplateKwargs } = settings;
+  const words = thinking === undefined ? undefined : thinkingFields(thinking, profile.thinking);
+  const template = { ...words?.template, ...chatTemplateKwargs };
+  return {
+    body: { ...words?.body, ...settings.fields, ...streamFields(settings) },
+    template: Object.keys(template).length === 0 ? {} : { chat_template_kwargs: template },
+  };
+}
+
+/** Where the prompt is to be kept, for a server that keeps what is marked. */
+function marksOf(
+  { cache, messages }: ModelRequest,
+  { profile, promptCache }: Settings,
+): Parameters<ReturnType<typeof wireMessages>>[1] {
+  if (profile.promptCache !== 'marked') return undefined;
+  if (cache === undefined && promptCache === false) return undefined;
+  const at = cache === undefined ? cacheBreakpoints(messages) : cache.breakpoints;
+  const isLong = cache === undefined ? promptCache === '1h' : (cache.ttlSeconds ?? 0) > 300;
+  return { at, mark: { cache_control: { type: 'ephemeral', ...(isLong ? { ttl: '1h' } : {}) } } };
+}
+
+function priorityOf(request: ModelRequest, { priority }: Settings): JsonObject {
+  const asked = typeof priority === 'function' ? priority(request) : priority;
+  if (asked === undefined || asked === 0) return {};
+  if (Number.isInteger(asked)) return { priority: asked };
+  throw modelRequestInvalid({
+    reason: `the function of priority gave ${String(asked)}`,
+    mend: 'Let it give a whole number, or undefined.',
+  });
 }
 
 function wireTools(tools: readonly ModelTool[], profile: ServerProfile): WireTools {
@@ -128,8 +172,12 @@ function streamFields({ stream, profile }: Settings): JsonObject {
     : { stream: true };
 }
 
-function samplingFields({ sampling = {} }: ModelRequest, profile: ServerProfile): JsonObject {
-  const { temperature, topP, maxTokens } = sampling;
+function samplingFields(
+  { sampling = {} }: ModelRequest,
+  given: { readonly profile: ServerProfile; readonly maxTokens: number | undefined },
+): JsonObject {
+  const { temperature, topP } = sampling;
+  const { profile, maxTokens = sampling.maxTokens } = given;
   return {
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),

@@ -15,7 +15,9 @@ import {
   toolCallAssembler,
 } from '@hexagent/agent-core/adapter';
 import { createParser, type EventSourceMessage, type ParseError } from 'eventsource-parser';
+import { callStates } from './call-states.ts';
 import { reasoningDetails } from './reasoning-details.ts';
+import type { ServerProfile } from './server-profile.ts';
 
 type Finish = Extract<ModelEvent, { type: 'finish' }>;
 
@@ -44,6 +46,8 @@ export type ChatStreamContext = ErrorContext & {
   readonly model: string;
   /** The name under which opaque state comes back to this server. */
   readonly provider: string;
+  /** Under which name a server attaches to a call what must come back with it. */
+  readonly callState: ServerProfile['callState'];
   readonly toName: (wire: string) => string;
 };
 
@@ -52,6 +56,7 @@ export function chatStream(context: ChatStreamContext): ChatStream {
   const { at } = context;
   const assembler = toolCallAssembler({ toName: context.toName });
   const details = reasoningDetails(context.provider);
+  const states = callStates(context);
   let events: ModelEvent[] = [];
   let reason: string | undefined;
   let usage: Usage = {};
@@ -131,6 +136,7 @@ export function chatStream(context: ChatStreamContext): ChatStream {
       },
       events,
     );
+    states.accept(call, events);
   };
 
   const finish = (): void => {
@@ -163,6 +169,7 @@ export function chatStream(context: ChatStreamContext): ChatStream {
       return;
     }
     details.finish(events);
+    states.finish(events);
     events.push({ type: 'finish', reason: end.reason, usage, model });
     isOver = true;
   };
@@ -253,11 +260,14 @@ function neutralReason(reason: string): Finish['reason'] {
 function usageOf(usage: JsonObject): Usage {
   const details = usage['prompt_tokens_details'];
   const cache = isJsonObject(details) ? details : {};
+  const completion = usage['completion_tokens_details'];
+  const spent = isJsonObject(completion) ? completion : {};
   return {
     ...counted('inputTokens', usage['prompt_tokens']),
     ...counted('outputTokens', usage['completion_tokens']),
     ...counted('cachedInputTokens', cache['cached_tokens']),
-    ...counted('cacheWriteTokens', cache['created_cache_tokens']),
+    ...counted('cacheWriteTokens', cache['created_cache_tokens'] ?? cache['cache_write_tokens']),
+    ...counted('reasoningTokens', spent['reasoning_tokens']),
   };
 }
 

@@ -29,7 +29,7 @@ const IDLE: Phase = { limit: 'idleMs', words: 'no further byte' };
 
 const LEFT = new Error('the reader has left');
 
-/** The limits of `timeouts` over one try, which begins now; the caller's signal is followed too. */
+/** The limits of `timeouts` over one try, which begins now, but for that of the whole call; the caller's signal is followed too. */
 export function deadlines(options: {
   readonly timeouts: Timeouts;
   readonly clock: Clock;
@@ -38,17 +38,15 @@ export function deadlines(options: {
   readonly exit?: Exit;
   /** The address, for the error. */
   readonly at: string;
-  /** When the call began, by the monotonic clock; earlier tries belong to it. */
-  readonly began: number;
 }): Watch {
-  const { timeouts, clock, alarm, signal, exit, at, began } = options;
+  const { timeouts, clock, alarm, signal, exit, at } = options;
   let phase = CONNECT;
   let since = clock.monotonic();
   let pending: { readonly until: number; readonly cancel: () => void } | undefined;
   let stopped: { readonly reason: unknown } | undefined;
   let listener: ((reason: unknown) => void) | undefined;
 
-  const due = (): number => Math.min(since + timeouts[phase.limit], began + timeouts.totalMs);
+  const due = (): number => since + timeouts[phase.limit];
 
   /** One alarm a try: it is set anew only when a limit falls due before it rings. */
   const arm = (): void => {
@@ -61,21 +59,16 @@ export function deadlines(options: {
 
   const ring = (): void => {
     pending = undefined;
-    if (clock.monotonic() >= due()) stop(timeoutOf());
+    if (clock.monotonic() >= due()) stop(timeoutOf(phase));
     else arm();
   };
 
-  const timeoutOf = (): Error => {
-    const isTotal = began + timeouts.totalMs <= since + timeouts[phase.limit];
-    const limit = isTotal ? 'totalMs' : phase.limit;
-    return modelTimeout({
+  const timeoutOf = ({ limit, words }: Phase): Error =>
+    modelTimeout({
       at,
-      reason: `${isTotal ? 'no complete answer' : phase.words} within ${timeouts[limit]} ms`,
+      reason: `${words} within ${timeouts[limit]} ms`,
       mend: `Check the load of the model server, or raise timeouts.${limit}.`,
-      // The time for the whole call is over: another try has none.
-      ...(isTotal ? { retryable: false } : {}),
     });
-  };
 
   const stop = (reason: unknown): void => {
     release();

@@ -1,12 +1,14 @@
-import { type ErrorContext, retrying } from '@hexagent/agent-core/adapter';
+import type { ErrorContext } from '@hexagent/agent-core/adapter';
 import { alarmOf } from './alarm.ts';
 import { deadlines, type Watch } from './deadlines.ts';
 import type { Exit } from './exit.ts';
 import { fetchTransport } from './fetch-transport.ts';
 import { nodeTransport } from './node-transport.ts';
 import { brokenAnswer, connectionError, responseError, VLLM_HINTS } from './server-error.ts';
+import type { Settings } from './settings.ts';
+import { tokenError, tokenSource } from './token-source.ts';
 import type { WireRequest, WireResponse } from './transport.ts';
-import type { Settings } from './vllm-options.ts';
+import type { Timeouts } from './vllm-options.ts';
 
 export type Call = {
   readonly method: WireRequest['method'];
@@ -17,15 +19,12 @@ export type Call = {
   readonly requestId?: string;
 };
 
-/** The connection to one server: sends, classifies what fails, keeps to the limits, tries again. */
+/** The connection to one server: sends once, with the key, classifies what fails, keeps to the limits. */
 export interface ServerConnection {
-  /**
-   * Sends, and reads with `read` as far as it wants, in one try; tries again while nothing was read
-   * and the error is retryable. The deadlines go on until they are released.
-   */
+  /** Sends, and reads with `read` as far as it wants. The deadlines go on until they are released. */
   open<T>(call: Call, options: OpenOptions<T>): Promise<T>;
   /** The whole body of a small answer. */
-  text(call: Call, signal: AbortSignal): Promise<string>;
+  text(call: Call, signal: AbortSignal, limits?: Partial<Timeouts>): Promise<string>;
   errorContext(at: string): ErrorContext;
   close(): void;
 }
@@ -33,62 +32,77 @@ export interface ServerConnection {
 export type OpenOptions<T> = {
   readonly signal: AbortSignal;
   readonly exit?: Exit;
+  /** Instead of those of the settings. */
+  readonly limits?: Partial<Timeouts>;
   readonly read: (response: WireResponse, watch: Watch) => Promise<T>;
 };
 
 export function serverConnection(settings: Settings): ServerConnection {
-  const { clock, random, retries, secrets, timeouts } = settings;
+  const { clock, timeouts } = settings;
   const alarm = alarmOf(clock);
   const transport = settings.fetch ? fetchTransport(settings.fetch) : nodeTransport();
+  const tokens = settings.token === undefined ? undefined : tokenSource(settings.token);
 
   const errorContext = (at: string): ErrorContext => ({
     at,
-    secrets,
+    secrets: tokens === undefined ? settings.secrets : [...settings.secrets, ...tokens.secrets],
     hints: VLLM_HINTS,
     now: clock.now(),
   });
 
-  const send = async (call: Call, watch: Watch): Promise<WireResponse> => {
-    const context = errorContext(call.url);
-    let response: WireResponse;
+  const transmit = async (
+    call: Call,
+    watch: Watch,
+    token: string | undefined,
+  ): Promise<WireResponse> => {
+    const key = token === undefined ? {} : { authorization: `Bearer ${token}` };
     try {
-      response = await transport.send(wireRequest(call, settings.headers), watch);
+      return await transport.send(wireRequest(call, { ...key, ...settings.headers }), watch);
     } catch (error) {
       if (watch.stopped !== undefined) throw watch.stopped.reason;
-      throw connectionError(error, context);
+      throw connectionError(error, errorContext(call.url));
     }
+  };
+
+  const respond = async (call: Call, watch: Watch): Promise<WireResponse> => {
+    if (tokens === undefined) return transmit(call, watch, undefined);
+    const token = await fetched(tokens.token(), watch);
+    const response = await transmit(call, watch, token);
+    if (response.status !== 401) return response;
+    response.close(undefined);
+    return transmit(call, watch, await fetched(tokens.renewed(token), watch));
+  };
+
+  const send = async (call: Call, watch: Watch): Promise<WireResponse> => {
+    const response = await respond(call, watch);
     if (response.status >= 200 && response.status < 300) return response;
-    throw await responseError(response, context);
+    throw await responseError(response, errorContext(call.url));
   };
 
   const connection: ServerConnection = {
-    open: (call, { signal, exit, read }) => {
-      const began = clock.monotonic();
-      const attempt = async () => {
-        const watch = deadlines({
-          timeouts,
-          clock,
-          alarm,
-          signal,
-          at: call.url,
-          began,
-          ...(exit === undefined ? {} : { exit }),
-        });
-        let response: WireResponse | undefined;
-        try {
-          response = await send(call, watch);
-          return await read(response, watch);
-        } catch (error) {
-          response?.close(error);
-          watch.release();
-          throw error;
-        }
-      };
-      return retrying(attempt, { retries, clock, random, signal });
+    open: async (call, { signal, exit, limits, read }) => {
+      const watch = deadlines({
+        timeouts: limits === undefined ? timeouts : { ...timeouts, ...limits },
+        clock,
+        alarm,
+        signal,
+        at: call.url,
+        ...(exit === undefined ? {} : { exit }),
+      });
+      let response: WireResponse | undefined;
+      try {
+        response = await send(call, watch);
+        return await read(response, watch);
+      } catch (error) {
+        response?.close(error);
+        watch.release();
+        throw error;
+      }
     },
-    text: (call, signal) =>
+    text: (call, signal, limits) =>
       connection.open(call, {
         signal,
+        ...(limits === undefined ? {} : { limits }),
         read: async (response, watch) => {
           const body = await wholeBody(response, errorContext(call.url));
           response.release();
@@ -100,6 +114,23 @@ export function serverConnection(settings: Settings): ServerConnection {
     close: () => transport.close(),
   };
   return connection;
+}
+
+/** A token, unless the try is stopped before it is there. */
+function fetched(token: Promise<string>, watch: Watch): Promise<string> {
+  return new Promise((resolve, reject) => {
+    watch.listen(reject);
+    token.then(
+      (value) => {
+        watch.listen(undefined);
+        if (watch.stopped === undefined) resolve(value);
+      },
+      (error: unknown) => {
+        watch.listen(undefined);
+        reject(tokenError(error));
+      },
+    );
+  });
 }
 
 function wireRequest(call: Call, headers: Readonly<Record<string, string>>): WireRequest {

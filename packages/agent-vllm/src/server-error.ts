@@ -1,13 +1,17 @@
 import {
   AgentError,
+  type ContextOverflow,
   type ErrorContext,
   type ErrorHint,
+  faultOfBody,
   httpError,
   masked,
+  modelContextOverflow,
   modelRequestInvalid,
   modelResponseInvalid,
   modelStreamTruncated,
   modelUnreachable,
+  parseJson,
 } from '@hexagent/agent-core/adapter';
 import type { WireResponse } from './transport.ts';
 
@@ -48,14 +52,41 @@ export async function responseError(
   }
   response.close(undefined);
   const { status, headers } = response;
+  body = unlisted(body);
+  const overflow = status === 400 ? googleOverflow(body, context) : undefined;
+  if (overflow !== undefined) return overflow;
   if (status !== 404) return httpError({ status, headers, body }, context);
   const hints = [{ words: /(?:)/, mend: notFoundMend(body, context) }];
   return httpError({ status, headers, body }, { ...context, hints });
 }
 
+/** Google puts an error into a list of one. */
+function unlisted(body: string): string {
+  const value = /^\s*\[/.test(body) ? parseJson(body) : undefined;
+  const first = Array.isArray(value) ? value[0] : undefined;
+  return first === undefined ? body : JSON.stringify(first);
+}
+
+const GOOGLE_OVERFLOW =
+  /input token count \(?(\d+)\)? exceeds the maximum number of tokens allowed \(?(\d+)/i;
+
+/** Words of Gemini and Vertex that the common ones do not cover. */
+function googleOverflow(body: string, { at, secrets }: ErrorContext): AgentError | undefined {
+  const { message } = faultOfBody(body);
+  const said = GOOGLE_OVERFLOW.exec(message);
+  if (said === null) return undefined;
+  const cause: ContextOverflow = {
+    kind: 'context-overflow',
+    window: Number(said[2]),
+    inputTokens: Number(said[1]),
+    isExact: true,
+  };
+  return modelContextOverflow({ at, reason: `HTTP 400, ${masked(message, secrets)}`, cause });
+}
+
 function notFoundMend(body: string, { at }: ErrorContext): string {
   if (/model/i.test(body) && !/<html/i.test(body)) return NOT_FOUND_MODEL;
-  return at.endsWith('/tokenize') ? NOT_COUNTED : NOT_FOUND_PATH;
+  return /\/(tokenize|apply-template)$/.test(at) ? NOT_COUNTED : NOT_FOUND_PATH;
 }
 
 /** The error of a success that is a page or a text: the address is that of something else. */

@@ -9,7 +9,12 @@ import {
 } from '@hexagent/agent-core/adapter';
 
 /** A model that the server lists. */
-export type ServedModel = { readonly id: string; readonly contextWindow?: number };
+export type ServedModel = {
+  readonly id: string;
+  readonly contextWindow?: number;
+  /** Who serves it, as the list says. */
+  readonly ownedBy?: string;
+};
 
 /** Reads the answer of `GET /models`, in order. Throws `MODEL_RESPONSE_INVALID` for anything else. */
 export function servedModels(body: string, at: string): readonly ServedModel[] {
@@ -25,8 +30,23 @@ export function servedModels(body: string, at: string): readonly ServedModel[] {
   return data.flatMap((entry: JsonValue) => {
     if (!isJsonObject(entry) || typeof entry['id'] !== 'string') return [];
     const contextWindow = windowOf(entry);
-    return [{ id: entry['id'], ...(contextWindow === undefined ? {} : { contextWindow }) }];
+    const ownedBy = entry['owned_by'];
+    return [
+      {
+        id: entry['id'],
+        ...(contextWindow === undefined ? {} : { contextWindow }),
+        ...(typeof ownedBy === 'string' ? { ownedBy } : {}),
+      },
+    ];
   });
+}
+
+/** The window that llama.cpp's `/props` tells: that of one of its slots. Undefined where it is not told. */
+export function windowOfProps(body: string): number | undefined {
+  const value = parseJson(body);
+  const generation = isJsonObject(value) ? value['default_generation_settings'] : undefined;
+  const window = isJsonObject(generation) ? generation['n_ctx'] : undefined;
+  return typeof window === 'number' && window > 0 ? window : undefined;
 }
 
 /** The server lists no model at all, so none can be chosen. */

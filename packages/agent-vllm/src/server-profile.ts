@@ -1,11 +1,18 @@
 import type { ModelCapabilities } from '@hexagent/agent-core';
 
+/** How a source of media may be written down: by its address, or with its bytes in the request. */
+export type MediaSourceKind = 'url' | 'inline';
+
 /** What one kind of server wants and can do, as data. */
 export type ServerProfile = {
   /** Also the name of the provider, by which opaque provider state finds its way back. */
   readonly name: string;
   /** Under which name earlier reasoning is sent back; `none` leaves it out. */
   readonly reasoningReplay: 'reasoning' | 'reasoning_content' | 'reasoning_details' | 'none';
+  /** How the option `thinking` is said; `none` refuses the option. */
+  readonly thinking: ThinkingStyle;
+  /** `extra_content`: what the server attached to a tool call, such as a signature, goes back with that call. */
+  readonly callState: 'extra_content' | 'none';
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /** Whether `stream_options.include_usage` is understood. */
   readonly streamUsage: boolean;
@@ -17,63 +24,38 @@ export type ServerProfile = {
   readonly toolChoice: 'all' | 'only-that-tool' | 'ignored';
   /** `final-only`: a schema suppresses tool calls, so it is never sent while a tool may be called. */
   readonly structuredOutput: ModelCapabilities['structuredOutput'];
-  /** Whether `/tokenize` counts a whole request, template and tools included. */
-  readonly countsTokens: boolean;
+  /** How a whole request is counted: with its template in one call, by rendering the template first, or not at all. */
+  readonly tokenCount: 'tokenize-messages' | 'template-then-tokenize' | 'none';
+  /** Where the context window of a model is told. */
+  readonly contextWindow: 'models' | 'models-and-props' | 'none';
+  /** Whose names `/metrics` uses; `none` has no load to tell. */
+  readonly metrics: 'vllm' | 'sglang' | 'llama.cpp' | 'none';
+  /**
+   * What the server does with a repeated prompt. `automatic`: it finds a known prefix by itself, and hints are not
+   * sent. `marked`: only what `cache_control` marks is kept, by some of the models behind it. `none`: nothing.
+   */
+  readonly promptCache: 'automatic' | 'marked' | 'none';
+  /** Whether `cache_salt` keeps one tenant's prefixes from another's. */
+  readonly cacheSalt: boolean;
+  /** Whether `priority` is read. */
+  readonly priority: boolean;
+  /** What a prompt that does not fit is answered with. `truncated`: it is cut without a word. */
+  readonly overflow: 'refused' | 'truncated';
+  /** Which media a message may carry, and how. */
+  readonly media: {
+    readonly image: readonly MediaSourceKind[];
+    readonly audio: readonly MediaSourceKind[];
+    readonly video: readonly MediaSourceKind[];
+    readonly document: readonly MediaSourceKind[];
+  };
+  /** How the bytes of audio are written down. */
+  readonly inlineAudio: 'input_audio' | 'audio_url';
 };
 
-const openaiCompatible: ServerProfile = {
-  name: 'openai-compatible',
-  reasoningReplay: 'none',
-  maxTokensField: 'max_tokens',
-  streamUsage: true,
-  strictTools: false,
-  toolCallIds: 'keep',
-  toolChoice: 'all',
-  structuredOutput: 'final-only',
-  countsTokens: false,
-};
-
-/** The servers that are known by name. */
-export const SERVER_PROFILES = {
-  vllm: {
-    ...openaiCompatible,
-    name: 'vllm',
-    reasoningReplay: 'reasoning',
-    maxTokensField: 'max_completion_tokens',
-    countsTokens: true,
-  },
-  'openai-compatible': openaiCompatible,
-  ollama: {
-    ...openaiCompatible,
-    name: 'ollama',
-    reasoningReplay: 'reasoning',
-    toolChoice: 'ignored',
-  },
-  'llama.cpp': {
-    ...openaiCompatible,
-    name: 'llama.cpp',
-    reasoningReplay: 'reasoning_content',
-    toolChoice: 'only-that-tool',
-  },
-  sglang: { ...openaiCompatible, name: 'sglang', reasoningReplay: 'reasoning_content' },
-  lmstudio: { ...openaiCompatible, name: 'lmstudio', reasoningReplay: 'reasoning_content' },
-  openrouter: {
-    ...openaiCompatible,
-    name: 'openrouter',
-    reasoningReplay: 'reasoning_details',
-    structuredOutput: 'with-tools',
-  },
-} as const satisfies Readonly<Record<string, ServerProfile>>;
-
-export type ProfileName = keyof typeof SERVER_PROFILES;
-
-/** A known server, or one that differs from it in some points. */
-export type ProfileChoice = ProfileName | ({ readonly base: ProfileName } & Partial<ServerProfile>);
-
-export const PROFILE_NAMES: readonly string[] = Object.keys(SERVER_PROFILES);
-
-export function serverProfile(choice: ProfileChoice): ServerProfile {
-  if (typeof choice === 'string') return SERVER_PROFILES[choice];
-  const { base, ...differences } = choice;
-  return { ...SERVER_PROFILES[base], ...differences };
-}
+/**
+ * - `template`: arguments of the chat template, and `reasoning_effort` beside them;
+ * - `template-only`: the effort is an argument of the template too;
+ * - `effort`: `reasoning_effort` alone, where `none` is off;
+ * - `reasoning`: an object `reasoning`.
+ */
+export type ThinkingStyle = 'template' | 'template-only' | 'effort' | 'reasoning' | 'none';

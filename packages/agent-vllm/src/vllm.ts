@@ -1,5 +1,6 @@
 import { bind, definePlugin, Model, type PluginFactory } from '@hexagent/agent-core';
-import { PROFILE_NAMES } from './server-profile.ts';
+import { PROFILE_NAMES } from './server-profiles.ts';
+import { EFFORTS } from './thinking.ts';
 import { version } from './version.ts';
 import { vllmModel } from './vllm-model.ts';
 import type { VllmOptions } from './vllm-options.ts';
@@ -22,7 +23,7 @@ export const vllm: PluginFactory<VllmOptions> = definePlugin<VllmOptions>({
       properties: {
         baseUrl: { type: 'string', minLength: 1 },
         model: { type: 'string', minLength: 1 },
-        apiKey: { type: 'string', minLength: 1 },
+        apiKey: { description: 'A text, or a function that gives one.' },
         profile: {
           anyOf: [
             { type: 'string', enum: PROFILE_NAMES },
@@ -42,7 +43,17 @@ export const vllm: PluginFactory<VllmOptions> = definePlugin<VllmOptions>({
         },
         retries: { type: 'integer', minimum: 0 },
         chatTemplateKwargs: { type: 'object' },
+        thinking: { enum: [true, false, ...EFFORTS] },
         extra: { type: 'object' },
+        cacheSalt: {
+          type: 'object',
+          properties: { secret: { type: 'string' } },
+          required: ['secret'],
+          additionalProperties: false,
+        },
+        priority: { description: 'A whole number, or a function of the request that gives one.' },
+        promptCache: { enum: [false, '5m', '1h'] },
+        minOutputTokens: { type: 'number', minimum: 1 },
         stream: { type: 'boolean' },
         contextWindow: { type: 'integer', minimum: 1 },
         inputModalities: { type: 'array', items: { type: 'string' } },

@@ -1,6 +1,12 @@
 import type { Message, Part } from '@hexagent/agent-core';
 import { textOf } from '@hexagent/agent-core';
-import { type JsonObject, type JsonValue, shortHash, wireName } from '@hexagent/agent-core/adapter';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  shortHash,
+  wireName,
+} from '@hexagent/agent-core/adapter';
 import type { ServerProfile } from './server-profile.ts';
 import { mediaContent } from './wire-media.ts';
 
@@ -8,11 +14,17 @@ type ToolCallPart = Extract<Part, { type: 'tool-call' }>;
 type ReasoningPart = Extract<Part, { type: 'reasoning' }>;
 type ToolResultPart = Extract<Part, { type: 'tool-result' }>;
 
+/** Writes messages; `marks` are the indices of those after which the prompt is to be kept, with the mark itself. */
+export type MessageWriter = (
+  messages: readonly Message[],
+  marks?: { readonly at: readonly number[]; readonly mark: JsonObject },
+) => string[];
+
 /**
  * The messages of a request in the server's form, each as JSON text. A message that never changes is
  * written once: the text is kept beside it for as long as it lives.
  */
-export function wireMessages(profile: ServerProfile): (messages: readonly Message[]) => string[] {
+export function wireMessages(profile: ServerProfile): MessageWriter {
   const kept = new WeakMap<Message, string>();
   const written = (message: Message): string => {
     const known = kept.get(message);
@@ -21,7 +33,8 @@ export function wireMessages(profile: ServerProfile): (messages: readonly Messag
     kept.set(message, text);
     return text;
   };
-  return (messages) => {
+  return (messages, marks) => {
+    const marked = marks === undefined ? [] : markedMessages(messages, marks.at);
     const wire: string[] = [];
     const ids = new Map<string, string>();
     let media: JsonValue[] = [];
@@ -29,18 +42,22 @@ export function wireMessages(profile: ServerProfile): (messages: readonly Messag
       if (media.length > 0) wire.push(JSON.stringify({ role: 'user', content: media }));
       media = [];
     };
-    for (const message of messages) {
+    for (const [index, message] of messages.entries()) {
       if (message.role === 'tool') {
         for (const part of message.parts) {
           if (part.type !== 'tool-result') continue;
           wire.push(JSON.stringify(resultMessage(part, ids.get(part.callId), profile)));
-          media.push(...part.content.filter(isMedia).map(mediaContent));
+          media.push(...part.content.filter(isMedia).map((each) => mediaContent(each, profile)));
         }
         continue;
       }
       flushMedia();
       if (message.role === 'assistant') noteIds(message, { ids, profile });
-      wire.push(written(message));
+      wire.push(
+        marks !== undefined && marked.includes(index)
+          ? JSON.stringify(markedMessage(message, marks.mark, profile))
+          : written(message),
+      );
     }
     flushMedia();
     return wire;
@@ -52,12 +69,32 @@ function spoken(message: Message, profile: ServerProfile): JsonObject {
   const isPlain = !message.parts.some(isMedia);
   return {
     role: message.role,
-    content: isPlain ? textOf(message.parts) : message.parts.flatMap(contentParts),
+    content: isPlain
+      ? textOf(message.parts)
+      : message.parts.flatMap((part) => contentParts(part, profile)),
   };
 }
 
-function contentParts(part: Part): readonly JsonObject[] {
-  if (part.type === 'media') return [mediaContent(part)];
+/** A mark stands on a part of a system or user message: from elsewhere it moves back to the nearest of those. */
+function markedMessages(messages: readonly Message[], at: readonly number[]): readonly number[] {
+  return at.map((mark) =>
+    messages.findLastIndex(
+      ({ role, parts }, index) =>
+        index <= mark && (role === 'system' || role === 'user') && textOf(parts) !== '',
+    ),
+  );
+}
+
+function markedMessage(message: Message, mark: JsonObject, profile: ServerProfile): JsonObject {
+  const parts = message.parts.flatMap((part) => contentParts(part, profile));
+  return {
+    role: message.role,
+    content: parts.map((part, index) => (index === parts.length - 1 ? { ...part, ...mark } : part)),
+  };
+}
+
+function contentParts(part: Part, profile: ServerProfile): readonly JsonObject[] {
+  if (part.type === 'media') return [mediaContent(part, profile)];
   const text = textOf([part]);
   return text === '' ? [] : [{ type: 'text', text }];
 }
@@ -65,6 +102,7 @@ function contentParts(part: Part): readonly JsonObject[] {
 function assistantMessage(message: Message, profile: ServerProfile): JsonObject {
   const calls = message.parts.filter((part): part is ToolCallPart => part.type === 'tool-call');
   const ids = callIds(calls, profile);
+  const states = callStates(message.parts, profile);
   const left = message.parts
     .filter(isMedia)
     .map(({ mediaType }) => `[${mediaType} left out]`)
@@ -81,6 +119,7 @@ function assistantMessage(message: Message, profile: ServerProfile): JsonObject 
             id: ids[index] ?? '',
             type: 'function',
             function: { name: wireName(toolName), arguments: JSON.stringify(input) },
+            ...states[index],
           })),
         }),
   };
@@ -130,6 +169,22 @@ function reasoningOf(parts: readonly Part[], profile: ServerProfile): JsonObject
   }
   const text = own.map((part) => part.text).join('');
   return text === '' ? {} : { [field]: text };
+}
+
+/** What the server attached to each call of the turn, in their order; nothing from another provider. */
+function callStates(
+  parts: readonly Part[],
+  { callState, name }: ServerProfile,
+): readonly (JsonObject | undefined)[] {
+  if (callState === 'none') return [];
+  for (const part of parts) {
+    if (part.type !== 'reasoning' || part.provider?.provider !== name) continue;
+    const { value } = part.provider;
+    const calls = isJsonObject(value) ? value['calls'] : undefined;
+    if (!Array.isArray(calls)) continue;
+    return calls.map((state) => (isJsonObject(state) ? { [callState]: state } : undefined));
+  }
+  return [];
 }
 
 function resultMessage(

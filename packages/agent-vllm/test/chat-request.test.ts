@@ -1,15 +1,16 @@
-import { callIdOf, type Message, type Part } from '@hexagent/agent-core';
+import { callIdOf, type JsonValue, type Message, type Part } from '@hexagent/agent-core';
 import { describe, expect, test } from 'vitest';
 import { chatRequests } from '../src/chat-request.ts';
-import { type ProfileChoice, SERVER_PROFILES } from '../src/server-profile.ts';
-import { settingsOf, type VllmOptions } from '../src/vllm-options.ts';
+import { type ProfileChoice, SERVER_PROFILES } from '../src/server-profiles.ts';
+import { settingsOf } from '../src/settings.ts';
+import type { VllmOptions } from '../src/vllm-options.ts';
 import { request, SEARCH, said } from './requests.ts';
 
 type Request = Parameters<typeof request>[0];
 
 function body(differences: Request = {}, options: Partial<VllmOptions> = {}) {
   const settings = settingsOf({ baseUrl: 'http://m/v1', ...options });
-  return JSON.parse(chatRequests(settings).chat(request(differences), 'm').body);
+  return JSON.parse(chatRequests(settings)(request(differences)).body({ model: 'm' }));
 }
 
 const WRITE = { ...SEARCH, name: 'workspace.write' };
@@ -245,12 +246,13 @@ describe('messages', () => {
     expect(messages([user])[0].content).toBe('Data: {"a":1}');
   });
 
+  const media = (mediaType: string, url?: string): Part => ({
+    type: 'media',
+    mediaType,
+    source: url === undefined ? { kind: 'inline', base64: 'QUJD' } : { kind: 'url', url },
+  });
+
   test('media stands between the texts, inline or by its address', () => {
-    const media = (mediaType: string, url?: string): Part => ({
-      type: 'media',
-      mediaType,
-      source: url === undefined ? { kind: 'inline', base64: 'QUJD' } : { kind: 'url', url },
-    });
     const user: Message = {
       role: 'user',
       parts: [
@@ -295,6 +297,67 @@ describe('messages', () => {
     expect(messages([assistant({ type: 'text', text: 'A' }, document)])[0].content).toBe(
       'A[application/pdf left out]',
     );
+  });
+
+  test('each server gets media in the form it reads, and a clear refusal of what it does not', () => {
+    const sent = (part: Part, profile: ProfileChoice) =>
+      messages([{ role: 'user', parts: [part], origin: 'user' }], profile)[0].content[0];
+    const pdf = media('application/pdf');
+    expect(sent(media('audio/wav'), 'sglang')).toEqual({
+      type: 'audio_url',
+      audio_url: { url: 'data:audio/wav;base64,QUJD' },
+    });
+    expect(sent(pdf, 'openrouter')).toEqual({
+      type: 'file',
+      file: { filename: 'document.pdf', file_data: 'data:application/pdf;base64,QUJD' },
+    });
+    expect(sent(media('text/plain'), 'openai-compatible')).toMatchObject({
+      file: { filename: 'document.txt' },
+    });
+    expect(sent(media('application/pdf', 'https://m/d.pdf'), 'openrouter')).toMatchObject({
+      file: { file_data: 'https://m/d.pdf' },
+    });
+    const refusal = (part: Part, profile: ProfileChoice): unknown => {
+      try {
+        return sent(part, profile);
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(refusal(media('image/png', 'https://m/i.png'), 'gemini')).toMatchObject({
+      code: 'MODEL_REQUEST_INVALID',
+      message: expect.stringContaining('"image/png" cannot be sent by its address'),
+      mend: 'Send it inline.',
+    });
+    expect(refusal(media('video/mp4'), 'llama.cpp')).toMatchObject({
+      message: expect.stringContaining('"video/mp4" cannot be sent inline'),
+      mend: 'Send text, image, audio; turn anything else into text before.',
+    });
+    const byAddress: ProfileChoice = {
+      base: 'gemini',
+      media: { image: ['url'], audio: [], video: [], document: [] },
+    };
+    expect(refusal(media('image/png'), byAddress)).toMatchObject({
+      mend: 'Send it by an address that the model server reaches.',
+    });
+  });
+
+  test('what a server attached to its calls goes back with them, and only to that server', () => {
+    const signature = { google: { thought_signature: 's' } };
+    const turn = (provider: string, calls: JsonValue): Message =>
+      assistant(
+        { type: 'reasoning', text: '', provider: { provider, value: { calls } } },
+        calling('r1.0.0', 'a'),
+        calling('r1.0.1', 'b'),
+      );
+    const states = (message: Message, profile: ProfileChoice): readonly unknown[] =>
+      messages([message], profile)[0].tool_calls.map(
+        (call: { extra_content?: unknown }) => call.extra_content,
+      );
+    expect(states(turn('gemini', [signature, null]), 'gemini')).toEqual([signature, undefined]);
+    expect(states(turn('vertex', [signature, null]), 'gemini')).toEqual([undefined, undefined]);
+    expect(states(turn('gemini', 'odd'), 'gemini')).toEqual([undefined, undefined]);
+    expect(states(turn('vllm', [signature, null]), 'vllm')).toEqual([undefined, undefined]);
   });
 
   test('pictures of tool results follow them in a message of the user', () => {
@@ -363,13 +426,122 @@ describe('messages', () => {
       },
     };
     const tools = [SEARCH];
-    const first = requests.chat(request({ messages: [counted], tools }), 'm').body;
+    const first = requests(request({ messages: [counted], tools })).body({ model: 'm' });
     const seen = reads;
-    expect(requests.chat(request({ messages: [counted], tools }), 'm').body).toBe(first);
+    expect(requests(request({ messages: [counted], tools })).body({ model: 'm' })).toBe(first);
     expect(reads).toBe(seen);
   });
 });
 
 test('every profile has the name under which it is chosen', () => {
   for (const [name, profile] of Object.entries(SERVER_PROFILES)) expect(profile.name).toBe(name);
+});
+
+describe('thinking is said in the words of each server', () => {
+  const said = (options: Partial<VllmOptions>) => {
+    const {
+      model: _,
+      stream: __,
+      stream_options: ___,
+      messages: ____,
+      ...words
+    } = body({}, options);
+    return words;
+  };
+
+  test('as arguments of the template, by either name, and the effort beside them', () => {
+    expect(said({ thinking: false })).toEqual({
+      chat_template_kwargs: { enable_thinking: false, thinking: false },
+    });
+    expect(said({ thinking: 'high', profile: 'sglang' })).toEqual({
+      reasoning_effort: 'high',
+      chat_template_kwargs: { enable_thinking: true, thinking: true },
+    });
+    expect(said({ thinking: 'low', profile: 'llama.cpp' })).toEqual({
+      chat_template_kwargs: { enable_thinking: true, thinking: true, reasoning_effort: 'low' },
+    });
+  });
+
+  test('as an effort, or as an object', () => {
+    expect(said({ thinking: true, profile: 'gemini' })).toEqual({ reasoning_effort: 'medium' });
+    expect(said({ thinking: false, profile: 'ollama' })).toEqual({ reasoning_effort: 'none' });
+    expect(said({ thinking: 'minimal', profile: 'vertex' })).toEqual({
+      reasoning_effort: 'minimal',
+    });
+    expect(said({ thinking: false, profile: 'openrouter' })).toEqual({
+      reasoning: { enabled: false },
+    });
+    expect(said({ thinking: 'high', profile: 'openrouter' })).toEqual({
+      reasoning: { effort: 'high' },
+    });
+  });
+
+  test('nothing where nothing is asked; own arguments of the template win', () => {
+    expect(said({})).toEqual({});
+    expect(said({ thinking: true, chatTemplateKwargs: { thinking: false } })).toEqual({
+      chat_template_kwargs: { enable_thinking: true, thinking: false },
+    });
+  });
+});
+
+describe('priority', () => {
+  test('is a number, or follows from the request; 0 is not sent', () => {
+    expect(body({}, { priority: -1 }).priority).toBe(-1);
+    expect(body({}, { priority: 0 })).not.toHaveProperty('priority');
+    const priority = ({ tenantId }: { readonly tenantId?: string }) =>
+      tenantId === 'gold' ? -5 : undefined;
+    expect(body({ tenantId: 'gold' }, { priority }).priority).toBe(-5);
+    expect(body({ tenantId: 'tin' }, { priority })).not.toHaveProperty('priority');
+  });
+
+  test('a function that gives no whole number is a clear error', () => {
+    expect(() => body({}, { priority: () => 0.5 })).toThrow('the function of priority gave 0.5');
+  });
+});
+
+describe('what is to be kept of a prompt', () => {
+  const history: readonly Message[] = [
+    said('system', 'Be brief.'),
+    said('user', 'Search.'),
+    assistant(calling('r1.0.0', 'a')),
+    results(result('r1.0.0', 'found')),
+  ];
+  const marked = (options: Partial<VllmOptions>, differences: Request = {}): readonly unknown[] =>
+    body({ messages: history, ...differences }, options).messages.map(
+      ({ content }: { content: unknown }) => content,
+    );
+  const short = { type: 'ephemeral' };
+  const text = (words: string, mark?: object) => [
+    { type: 'text', text: words, ...(mark === undefined ? {} : { cache_control: mark }) },
+  ];
+
+  test('is marked for a server that keeps what is marked, on system and user messages', () => {
+    expect(marked({ profile: 'openrouter', promptCache: '5m' })).toEqual([
+      text('Be brief.', short),
+      text('Search.', short),
+      '',
+      'found',
+    ]);
+    expect(marked({ profile: 'openrouter', promptCache: '1h' })[0]).toEqual(
+      text('Be brief.', { ...short, ttl: '1h' }),
+    );
+  });
+
+  test('the request has the last word', () => {
+    const cache = { breakpoints: [1], ttlSeconds: 3600 };
+    expect(marked({ profile: 'openrouter' }, { cache })).toEqual([
+      'Be brief.',
+      text('Search.', { ...short, ttl: '1h' }),
+      '',
+      'found',
+    ]);
+    const off = { breakpoints: [] };
+    expect(marked({ profile: 'openrouter', promptCache: '5m' }, { cache: off })).toEqual(
+      marked({ profile: 'openrouter' }),
+    );
+  });
+
+  test('is not marked for a server that finds a prefix by itself', () => {
+    expect(marked({ promptCache: '5m' }, { cache: { breakpoints: [0] } })[0]).toBe('Be brief.');
+  });
 });

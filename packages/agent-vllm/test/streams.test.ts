@@ -16,6 +16,7 @@ function read(sse: string, cut: number): Read {
     now: 0,
     model: 'asked',
     provider: 'vllm',
+    callState: 'none',
     toName: (wire) => wire,
   });
   const events: ModelEvent[] = [];

@@ -223,7 +223,7 @@ describe('a whole answer instead of a stream', () => {
       status(200, '{"half":', { 'content-type': 'application/json' }),
       status(200, textAnswer('late').join(''), { 'content-type': 'application/json' }),
     );
-    const one = model({ model: 'm', retries: 0 });
+    const one = model({ model: 'm', retries: 0, profile: 'openai-compatible' });
     expect((await collected(one.stream(request(), never))).at(-1)).toMatchObject({
       type: 'finish',
     });

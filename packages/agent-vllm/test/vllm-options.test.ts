@@ -1,6 +1,8 @@
 import { AgentError } from '@hexagent/agent-core';
 import { expect, test } from 'vitest';
-import { settingsOf, type VllmOptions } from '../src/vllm-options.ts';
+import type { ProfileChoice } from '../src/server-profiles.ts';
+import { settingsOf } from '../src/settings.ts';
+import type { VllmOptions } from '../src/vllm-options.ts';
 
 function refused(options: VllmOptions): AgentError {
   try {
@@ -93,4 +95,55 @@ test('a name that is no option is refused, and the options are named', () => {
   expect(error.message).toContain(
     'modle: it is not an option. Remove it; the options are baseUrl,',
   );
+});
+
+test('what the server would pass over without a word is refused', () => {
+  const secret = 'of the deployment';
+  const error = refused({
+    baseUrl,
+    profile: 'lmstudio',
+    cacheSalt: { secret },
+    priority: 1,
+    thinking: true,
+  });
+  for (const at of ['cacheSalt', 'priority', 'thinking']) {
+    expect(error.message).toContain(`${at}: a server of profile "lmstudio" does not read it`);
+  }
+  expect(error.message).not.toContain(secret);
+  const read: ProfileChoice = { base: 'lmstudio', cacheSalt: true, priority: true };
+  expect(settingsOf({ baseUrl, profile: read, cacheSalt: { secret }, priority: 1 })).toBeDefined();
+});
+
+test('a secret that can be guessed, and values that are none, are refused', () => {
+  const error = refused({
+    baseUrl,
+    apiKey: JSON.parse('7'),
+    cacheSalt: { secret: 'short' },
+    priority: 0.5,
+    minOutputTokens: 0,
+    thinking: JSON.parse('"much"'),
+    promptCache: JSON.parse('"2h"'),
+    inputModalities: ['text', 'smell'],
+  });
+  for (const at of [
+    'apiKey: it is a number',
+    'cacheSalt.secret: it has 5 characters',
+    'priority: 0.5',
+    'minOutputTokens: 0',
+    'thinking: "much"',
+    'promptCache: "2h"',
+    'inputModalities: "smell"',
+  ]) {
+    expect(error.message).toContain(at);
+  }
+  expect(error.message).not.toContain('short');
+  expect(refused({ baseUrl, cacheSalt: JSON.parse('{}') }).message).toContain('it is missing');
+});
+
+test('the function of a key loses against a header, and wins over the address', () => {
+  const apiKey = (): string => 'k';
+  expect(settingsOf({ baseUrl, apiKey, headers: { Authorization: 'x' } }).token).toBeUndefined();
+  const settings = settingsOf({ baseUrl: 'http://u:p@m/v1', apiKey });
+  expect(settings.token).toBe(apiKey);
+  expect(settings.headers).toEqual({});
 });
