@@ -1,1 +1,5 @@
-export {};
+export { agUi } from './ag-ui.ts';
+export { agUiMount } from './ag-ui-mount.ts';
+export type { Forwarded } from './input/run-input.ts';
+export type { AgUiOptions } from './options.ts';
+export type { ThreadView } from './thread-view.ts';

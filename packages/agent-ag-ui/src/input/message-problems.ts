@@ -1,0 +1,94 @@
+import { isJsonObject, type JsonObject } from '@hexagent/agent-core';
+import { checkField, checkId, checkWord, isAbsent, kindOf, type Problems } from './checks.ts';
+
+const ROLES = [
+  'developer',
+  'system',
+  'assistant',
+  'user',
+  'tool',
+  'activity',
+  'reasoning',
+] as const;
+const MEDIA = ['image', 'audio', 'video', 'document'] as const;
+const SOURCES = ['data', 'url', 'file'] as const;
+
+/** What is wrong with one message of a client (AG-UI 1.0, `Message`). */
+export function checkMessage(problems: Problems, message: unknown, at: string): void {
+  if (!isJsonObject(message)) {
+    problems.push({
+      at,
+      seen: `is ${kindOf(message)}.`,
+      mend: 'Send a message: { "id", "role", "content" }.',
+    });
+    return;
+  }
+  checkId(problems, message['id'], `${at}.id`);
+  const { role, content } = message;
+  switch (role) {
+    case 'user':
+      return checkContent(problems, content, `${at}.content`);
+    case 'tool':
+      checkId(problems, message['toolCallId'], `${at}.toolCallId`);
+      checkField(problems, message['error'], { at: `${at}.error`, kind: 'a text', optional: true });
+      return checkContent(problems, content, `${at}.content`);
+    case 'assistant':
+      checkField(problems, content, { at: `${at}.content`, kind: 'a text', optional: true });
+      return checkCalls(problems, message['toolCalls'], `${at}.toolCalls`);
+    case 'activity':
+      return checkField(problems, content, { at: `${at}.content`, kind: 'an object' });
+    case 'system':
+    case 'developer':
+    case 'reasoning':
+      return checkField(problems, content, { at: `${at}.content`, kind: 'a text' });
+    default:
+      checkWord(problems, role, { at: `${at}.role`, words: ROLES });
+  }
+}
+
+function checkCalls(problems: Problems, calls: unknown, at: string): void {
+  if (isAbsent(calls)) return;
+  if (!Array.isArray(calls))
+    return checkField(problems, calls, { at, kind: 'a list', optional: true });
+  calls.forEach((call: unknown, index) => {
+    const place = `${at}[${index}]`;
+    const known: JsonObject = isJsonObject(call) ? call : {};
+    checkId(problems, known['id'], `${place}.id`);
+    const target: JsonObject = isJsonObject(known['function']) ? known['function'] : {};
+    checkId(problems, target['name'], `${place}.function.name`);
+    checkField(problems, target['arguments'], {
+      at: `${place}.function.arguments`,
+      kind: 'a text',
+    });
+  });
+}
+
+function checkContent(problems: Problems, content: unknown, at: string): void {
+  if (typeof content === 'string') return;
+  if (!Array.isArray(content)) {
+    problems.push({ at, seen: `is ${kindOf(content)}.`, mend: 'Send a text, or a list of parts.' });
+    return;
+  }
+  content.forEach((part: unknown, index) => {
+    checkPart(problems, part, `${at}[${index}]`);
+  });
+}
+
+function checkPart(problems: Problems, part: unknown, at: string): void {
+  const known: JsonObject = isJsonObject(part) ? part : {};
+  if (known['type'] === 'text')
+    return checkField(problems, known['text'], { at: `${at}.text`, kind: 'a text' });
+  if (!MEDIA.some((kind) => kind === known['type']))
+    return checkWord(problems, known['type'], { at: `${at}.type`, words: ['text', ...MEDIA] });
+  const source: JsonObject = isJsonObject(known['source']) ? known['source'] : {};
+  checkWord(problems, source['type'], { at: `${at}.source.type`, words: SOURCES });
+  checkField(problems, source['value'], { at: `${at}.source.value`, kind: 'a text' });
+  if (source['type'] === 'data')
+    checkField(problems, source['mimeType'], { at: `${at}.source.mimeType`, kind: 'a text' });
+  if (source['type'] === 'file')
+    problems.push({
+      at: `${at}.source`,
+      seen: 'is a file of a provider, which this server cannot read.',
+      mend: 'Send the data itself, or an address.',
+    });
+}

@@ -1,0 +1,110 @@
+import type { RunAgentInput } from '@ag-ui/core';
+import { inputInvalid, isJsonObject, type JsonObject } from '@hexagent/agent-core';
+import { checkField, checkId, checkWord, isAbsent, kindOf, type Problems } from './checks.ts';
+import { checkMessage } from './message-problems.ts';
+
+/** A thread is a conversation: its id has the form of a conversation's. */
+const THREAD_ID = /^[A-Za-z0-9._~:@-]{1,256}$/;
+
+/**
+ * The input of a run (AG-UI 1.0, `RunAgentInput`), with absent lists filled in. Fields that the protocol does not have are left alone.
+ *
+ * @throws AgentError `INPUT_INVALID` with every problem at once.
+ */
+export function parseInput(body: unknown): RunAgentInput {
+  if (!isJsonObject(body))
+    throw inputInvalid('The run input', [
+      { at: 'input', seen: `is ${kindOf(body)}.`, mend: 'Send a RunAgentInput as a JSON object.' },
+    ]);
+  const problems = problemsOf(body);
+  if (problems.length > 0) throw inputInvalid('The run input', problems);
+  const { parentRunId, state, forwardedProps, resume } = body;
+  // Every field has been looked at above, by name and kind.
+  return {
+    threadId: body['threadId'],
+    runId: body['runId'],
+    messages: body['messages'],
+    tools: body['tools'] ?? [],
+    context: body['context'] ?? [],
+    ...(isAbsent(parentRunId) ? {} : { parentRunId }),
+    ...(isAbsent(state) ? {} : { state }),
+    ...(isAbsent(forwardedProps) ? {} : { forwardedProps }),
+    ...(isAbsent(resume) ? {} : { resume }),
+  } as unknown as RunAgentInput;
+}
+
+function problemsOf(body: JsonObject): Problems {
+  const problems: Problems = [];
+  const { threadId, state } = body;
+  if (typeof threadId !== 'string' || !THREAD_ID.test(threadId))
+    problems.push({
+      at: 'threadId',
+      seen: `is ${typeof threadId === 'string' ? 'a text of another form' : kindOf(threadId)}.`,
+      mend: 'Use 1 to 256 letters, digits or ". _ ~ : @ -".',
+    });
+  checkId(problems, body['runId'], 'runId');
+  if (!isAbsent(body['parentRunId'])) checkId(problems, body['parentRunId'], 'parentRunId');
+  checkField(problems, state, { at: 'state', kind: 'an object', optional: true });
+  checkField(problems, body['forwardedProps'], {
+    at: 'forwardedProps',
+    kind: 'an object',
+    optional: true,
+  });
+  eachOf(problems, body['messages'], { at: 'messages', optional: false }, checkMessage);
+  eachOf(problems, body['tools'], { at: 'tools', optional: true }, checkTool);
+  eachOf(problems, body['context'], { at: 'context', optional: true }, checkContext);
+  eachOf(problems, body['resume'], { at: 'resume', optional: true }, checkResume);
+  checkTwice(problems, body['resume']);
+  return problems;
+}
+
+function eachOf(
+  problems: Problems,
+  list: unknown,
+  { at, optional }: { readonly at: string; readonly optional: boolean },
+  check: (problems: Problems, item: unknown, at: string) => void,
+): void {
+  if (!Array.isArray(list)) return checkField(problems, list, { at, kind: 'a list', optional });
+  list.forEach((item: unknown, index) => {
+    check(problems, item, `${at}[${index}]`);
+  });
+}
+
+function checkTool(problems: Problems, tool: unknown, at: string): void {
+  const known: JsonObject = isJsonObject(tool) ? tool : {};
+  checkId(problems, known['name'], `${at}.name`);
+  checkField(problems, known['description'], { at: `${at}.description`, kind: 'a text' });
+  checkField(problems, known['parameters'], {
+    at: `${at}.parameters`,
+    kind: 'an object',
+    optional: true,
+  });
+}
+
+function checkContext(problems: Problems, item: unknown, at: string): void {
+  const known: JsonObject = isJsonObject(item) ? item : {};
+  checkField(problems, known['description'], { at: `${at}.description`, kind: 'a text' });
+  checkField(problems, known['value'], { at: `${at}.value`, kind: 'a text' });
+}
+
+function checkResume(problems: Problems, entry: unknown, at: string): void {
+  const known: JsonObject = isJsonObject(entry) ? entry : {};
+  checkId(problems, known['interruptId'], `${at}.interruptId`);
+  checkWord(problems, known['status'], { at: `${at}.status`, words: ['resolved', 'cancelled'] });
+}
+
+/** Which of two answers to one question is meant, nobody can tell. */
+function checkTwice(problems: Problems, resume: unknown): void {
+  if (!Array.isArray(resume)) return;
+  const ids = resume.map((entry: unknown) =>
+    isJsonObject(entry) ? entry['interruptId'] : undefined,
+  );
+  ids.forEach((id, index) => {
+    if (id === undefined || ids.indexOf(id) === index) return;
+    problems.push({
+      at: `resume[${index}].interruptId`,
+      seen: 'is answered twice.',
+      mend: 'Send one entry for each interrupt.',
+    });
+  });
+}

@@ -1,0 +1,69 @@
+import { type AGUIEvent, EventType } from '@ag-ui/core';
+import { attributed, type Owner } from './attribution.ts';
+
+/** What is open in a stream and has to be closed before its end. */
+export type Frame = {
+  readonly kind: 'text' | 'reasoning' | 'call' | 'step';
+  readonly id: string;
+  readonly owner: Owner;
+  /** The step of the run that it is shown in. */
+  readonly stepId: string | undefined;
+};
+
+/**
+ * The frames of one stream that are open. Of text and reasoning one at a time is open for each run, and a call opens only
+ * behind both: clients of before 1.0 take nothing else.
+ */
+export class Frames {
+  readonly #open = new Map<string, Frame>();
+
+  has(kind: Frame['kind'], id: string): boolean {
+    return this.#open.has(keyOf({ kind, id }));
+  }
+
+  /** The events that have to stand before a frame of this kind, and the frame is open. */
+  open(frame: Frame): readonly AGUIEvent[] {
+    const closed =
+      frame.kind === 'step'
+        ? []
+        : this.close(({ kind, owner }) => isRunning(kind) && owner === frame.owner);
+    this.#open.set(keyOf(frame), frame);
+    return closed;
+  }
+
+  /** Closes the frames that are meant, the last one first. */
+  close(isMeant: (frame: Frame) => boolean): readonly AGUIEvent[] {
+    const events: AGUIEvent[] = [];
+    for (const frame of [...this.#open.values()].reverse()) {
+      if (!isMeant(frame)) continue;
+      this.#open.delete(keyOf(frame));
+      events.push(...ends(frame));
+    }
+    return events;
+  }
+}
+
+function keyOf({ kind, id }: Pick<Frame, 'kind' | 'id'>): string {
+  return `${kind} ${id}`;
+}
+
+function isRunning(kind: Frame['kind']): boolean {
+  return kind === 'text' || kind === 'reasoning';
+}
+
+function ends({ kind, id, owner }: Frame): readonly AGUIEvent[] {
+  const mark = attributed(owner);
+  switch (kind) {
+    case 'text':
+      return [{ type: EventType.TEXT_MESSAGE_END, messageId: id, ...mark }];
+    case 'reasoning':
+      return [
+        { type: EventType.REASONING_MESSAGE_END, messageId: id, ...mark },
+        { type: EventType.REASONING_END, messageId: id, ...mark },
+      ];
+    case 'call':
+      return [{ type: EventType.TOOL_CALL_END, toolCallId: id, ...mark }];
+    case 'step':
+      return [{ type: EventType.STEP_FINISHED, stepName: id, ...mark }];
+  }
+}

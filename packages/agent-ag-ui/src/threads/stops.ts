@@ -1,0 +1,45 @@
+import type { Caller, Envelope, RunGateway, RunId, Wait } from '@hexagent/agent-core';
+import { asksInPlace } from '../projection/interrupts.ts';
+
+/** A place in the log of a run where its stream ends and waits for its client. */
+export type Stop = { readonly seq: number; readonly waits: readonly Wait[] };
+
+/**
+ * Where a client that answers these waits has read up to: the last stop that shows all of them, or else one of them. A run
+ * that rests is not looked for; undefined when its log shows none of them any more.
+ */
+export async function stopOf(
+  { gateway, caller }: { readonly gateway: RunGateway; readonly caller: Caller },
+  runId: RunId,
+  {
+    waitIds,
+    lastSeq,
+    from,
+  }: { readonly waitIds: ReadonlySet<string>; readonly lastSeq: number; readonly from: number },
+): Promise<Stop | undefined> {
+  let found: { readonly stop: Stop; readonly shows: number } | undefined;
+  let cursor = from;
+  while (cursor < lastSeq) {
+    const before = cursor;
+    for await (const batch of gateway.watch(runId, { after: cursor }, caller)) {
+      for (const envelope of batch) {
+        cursor = envelope.seq;
+        const stop = stopIn(envelope);
+        const shows = stop?.waits.filter(({ id }) => waitIds.has(id)).length ?? 0;
+        if (stop !== undefined && shows > 0 && shows >= (found?.shows ?? 0))
+          found = { stop, shows };
+      }
+      if (cursor >= lastSeq) break;
+    }
+    // The log ends here, whatever its head says.
+    if (cursor === before) break;
+  }
+  return found?.stop;
+}
+
+function stopIn({ event, seq, runId, rootRunId }: Envelope): Stop | undefined {
+  if (runId !== rootRunId) return undefined;
+  if (event.type === 'run-paused') return { seq, waits: event.waits };
+  if (event.type === 'wait-opened' && asksInPlace(event.wait)) return { seq, waits: [event.wait] };
+  return undefined;
+}

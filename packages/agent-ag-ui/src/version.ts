@@ -1,0 +1,2 @@
+/** The version of this package, for its manifest. */
+export const VERSION = '0.1.0';
