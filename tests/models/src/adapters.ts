@@ -1,6 +1,15 @@
+import { anthropicModel } from '@hexagent/agent-anthropic';
 import type { AgentModel } from '@hexagent/agent-core';
 import type { ScriptedServer } from '@hexagent/agent-core/testing';
+import { openaiModel } from '@hexagent/agent-openai';
 import { vllmModel } from '@hexagent/agent-vllm';
+import { loopbackServer as anthropicLoopback } from '../../../packages/agent-anthropic/test/loopback-server.ts';
+import { scriptedServer as anthropicServer } from '../../../packages/agent-anthropic/test/scripted-server.ts';
+import { loopbackServer as openaiLoopback } from '../../../packages/agent-openai/test/loopback-server.ts';
+import {
+  chatServer,
+  responsesServer,
+} from '../../../packages/agent-openai/test/scripted-server.ts';
 import { loopbackServer as vllmLoopback } from '../../../packages/agent-vllm/test/loopback-server.ts';
 import { scriptedServer as vllmServer } from '../../../packages/agent-vllm/test/scripted-server.ts';
 
@@ -34,6 +43,31 @@ export const ADAPTERS: readonly Adapter[] = [
         await loopback.close();
       };
       return { model, server: vllmServer(loopback), close };
+    },
+  },
+  ...(
+    [
+      ['responses', responsesServer],
+      ['chat', chatServer],
+    ] as const
+  ).map(([api, serverOf]) => ({
+    name: `agent-openai (${api})`,
+    overflow: 'Your input exceeds the context window of this model: 1500 tokens, of 1024.',
+    open: async () => {
+      const loopback = await openaiLoopback();
+      const { baseUrl } = loopback;
+      const model = openaiModel({ api, baseUrl, model: 'm', apiKey, random: () => 0 });
+      return { model, server: serverOf(loopback), close: () => loopback.close() };
+    },
+  })),
+  {
+    name: 'agent-anthropic',
+    overflow: 'prompt is too long: 1500 tokens > 1024 maximum',
+    open: async () => {
+      const loopback = await anthropicLoopback();
+      const { baseUrl } = loopback;
+      const model = anthropicModel({ baseUrl, model: 'm', apiKey, random: () => 0 });
+      return { model, server: anthropicServer(loopback), close: () => loopback.close() };
     },
   },
 ];
