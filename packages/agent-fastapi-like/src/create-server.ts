@@ -1,15 +1,19 @@
-import { type HttpMount, httpRouteUnknown, type RunGateway } from '@hexagent/agent-core';
+import cors from '@fastify/cors';
+import { bootstrapInvalid, type HttpMount, type RunGateway } from '@hexagent/agent-core';
 import fastify, { type FastifyInstance } from 'fastify';
-import { refuseStrangers } from './access/principal.ts';
+import type { Route } from './api/route.ts';
 import type { HostContext } from './host-context.ts';
-import { registerMetrics } from './metrics/register-metrics.ts';
-import { checkMounts, registerMounts } from './mounts/mounts.ts';
+import { claimProblems } from './mounts/claims.ts';
+import { registerMounts } from './mounts/mounts.ts';
 import { type Connections, connectionsOf } from './operation/connections.ts';
 import { createOperation, type Operation } from './operation/operation.ts';
-import type { HostSettings } from './options.ts';
-import { sendError } from './problems/error-reply.ts';
-import { registerRoutes } from './routes/register-routes.ts';
-import { registerWebSocket } from './websocket/register-websocket.ts';
+import type { CorsOptions, HostSettings } from './options.ts';
+import { answerClientError } from './problems/client-error.ts';
+import { sendProblem } from './problems/error-reply.ts';
+import { LOG_SERIALIZERS } from './problems/log-line.ts';
+import { requestIdOf } from './problems/request-id.ts';
+import { HOST_ROUTES } from './routes/host-routes.ts';
+import { RESERVED_PATHS, serveScope } from './serve-scope.ts';
 
 export type HostServer = {
   readonly fastify: FastifyInstance;
@@ -17,12 +21,25 @@ export type HostServer = {
   readonly connections: Connections;
 };
 
+/** Throws `BOOTSTRAP_INVALID` when two of mounts, routes and the host want one address. */
+export function checkClaims(mounts: readonly HttpMount[], routes: readonly Route[]): void {
+  const problems = claimProblems({ own: HOST_ROUTES, reserved: RESERVED_PATHS, mounts, routes });
+  if (problems.length > 0) throw bootstrapInvalid(problems);
+}
+
 /** The whole server, ready to listen: routes, mounts, errors, and who is refused at the door. */
-export function createServer(
+export async function createServer(
   settings: HostSettings,
-  { gateway, mounts }: { readonly gateway: RunGateway; readonly mounts: readonly HttpMount[] },
-): HostServer {
-  checkMounts(mounts);
+  {
+    gateway,
+    mounts,
+    routes,
+  }: {
+    readonly gateway: RunGateway;
+    readonly mounts: readonly HttpMount[];
+    readonly routes: readonly Route[];
+  },
+): Promise<HostServer> {
   const { bodyBytes, requestMs } = settings.limits;
   const server = fastify({
     bodyLimit: bodyBytes,
@@ -30,25 +47,27 @@ export function createServer(
     exposeHeadRoutes: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1_000 },
-    ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false } },
-    logger: { level: settings.logLevel, stream: process.stderr },
-    frameworkErrors: (error, _request, reply) => void sendError(error, reply, bodyBytes),
+    genReqId: requestIdOf,
+    logger: { level: settings.logLevel, stream: process.stderr, serializers: LOG_SERIALIZERS },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) =>
+      void sendProblem(error, { request, reply, bodyBytes }),
   });
   const connections = connectionsOf(server.server);
-  const operation = createOperation();
-  const context: HostContext = { gateway, settings, operation };
-  server.setErrorHandler((error, _request, reply) => sendError(error, reply, bodyBytes));
-  server.setNotFoundHandler((request, reply) =>
-    sendError(httpRouteUnknown(request.method, request.url), reply, bodyBytes),
-  );
-  operation.register(server);
-  server.addHook('onRequest', async (request) => {
-    if (settings.authenticate === undefined) refuseStrangers(request.headers);
-  });
-  server.removeContentTypeParser('text/plain');
-  registerMetrics(server, context);
-  registerRoutes(server, context);
-  server.register((scope) => registerWebSocket(scope, context));
-  server.register(async (scope) => registerMounts(scope, mounts, context));
+  const operation = createOperation(settings.limits);
+  const context: HostContext = { gateway, settings, operation, prefix: '' };
+  if (settings.cors !== undefined) await server.register(cors, corsPlugin(settings.cors));
+  await serveScope(server, { context, routes, answersUnknown: true });
+  await server.register(async (scope) => registerMounts(scope, mounts, context));
   return { fastify: server, operation, connections };
+}
+
+function corsPlugin({ origins, credentials = false, maxAgeSeconds = 600 }: CorsOptions) {
+  return {
+    origin: origins === '*' ? '*' : [...origins],
+    credentials,
+    maxAge: maxAgeSeconds,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: ['location', 'x-request-id', 'retry-after', 'preference-applied'],
+  };
 }

@@ -1,10 +1,12 @@
 import type { RunGateway } from '@hexagent/agent-core';
 import type { Operation } from './operation/operation.ts';
-import type { HostSettings } from './options.ts';
+import type { ScopeSettings } from './options.ts';
 
 /** What every part of the host works with. */
 export type HostContext = {
   readonly gateway: RunGateway;
-  readonly settings: HostSettings;
+  readonly settings: ScopeSettings;
   readonly operation: Operation;
+  /** Where the routes begin: empty, or a path without a slash at its end. */
+  readonly prefix: string;
 };

@@ -1,12 +1,16 @@
 import {
+  type AnyPort,
   bind,
   definePlugin,
   HttpMount,
   hostListenFailed,
+  type Plugin,
   type PluginFactory,
   type RunGateway,
+  type SetupContext,
 } from '@hexagent/agent-core';
-import { createServer, type HostServer } from './create-server.ts';
+import { declaredRoutes } from './api/user-routes.ts';
+import { checkClaims, createServer, type HostServer } from './create-server.ts';
 import { HttpServer } from './http-server.ts';
 import { closeServer } from './operation/close-server.ts';
 import { OPERATION_PROPERTIES } from './operation/operation-options.ts';
@@ -16,12 +20,9 @@ import { type HostSettings, type HttpHostOptions, hostSettings, LOG_LEVELS } fro
 export const VERSION = '0.1.0';
 
 const whole = { type: 'integer', minimum: 0 };
+const text = { type: 'string' };
 
-/**
- * The inbound HTTP host: starts runs, streams their events, answers waits, and serves every bound
- * `HttpMount`. Listens when the application starts, drains when it closes.
- */
-export const httpHost: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOptions>({
+const plugin: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOptions>({
   manifest: {
     name: '@hexagent/agent-fastapi-like',
     version: VERSION,
@@ -33,6 +34,31 @@ export const httpHost: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOpt
       properties: {
         port: { type: 'integer', minimum: 0, maximum: 65_535 },
         host: { type: 'string', minLength: 1 },
+        cors: {
+          type: 'object',
+          properties: {
+            origins: { anyOf: [{ const: '*' }, { type: 'array', items: text }] },
+            credentials: { type: 'boolean' },
+            maxAgeSeconds: whole,
+          },
+          required: ['origins'],
+          additionalProperties: false,
+        },
+        docs: {
+          anyOf: [
+            { const: false },
+            {
+              type: 'object',
+              properties: {
+                title: text,
+                version: text,
+                description: text,
+                security: { type: 'object' },
+              },
+              additionalProperties: false,
+            },
+          ],
+        },
         limits: {
           type: 'object',
           properties: {
@@ -51,11 +77,13 @@ export const httpHost: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOpt
   },
   setup: (options, context) => {
     const settings = hostSettings(options);
-    const mounts = context.all(HttpMount);
+    const { routes } = declaredRoutes(options.routes, (port) => resolved(port, context));
+    const mounts = [...context.all(HttpMount), ...settings.mounts];
+    checkClaims(mounts, routes);
     let url: string | undefined;
     let server: HostServer | undefined;
     context.onStart(async (gateway: RunGateway) => {
-      server = createServer(settings, { gateway, mounts });
+      server = await createServer(settings, { gateway, mounts, routes });
       url = await listen(server, settings);
     });
     context.onClose(async (stop) => {
@@ -72,6 +100,32 @@ export const httpHost: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOpt
     ];
   },
 });
+
+/**
+ * The inbound HTTP host: starts runs, streams their events, answers waits, and serves every bound
+ * `HttpMount`. Listens when the application starts, drains when it closes.
+ *
+ * @example
+ * bootstrap({ plugins: [httpHost({ port: 8000 })], agents })
+ */
+export const httpHost: PluginFactory<HttpHostOptions> = Object.assign(
+  (options: HttpHostOptions): Plugin => needing(plugin(options), options),
+  { manifest: plugin.manifest },
+);
+
+/** The ports that routes need are required like any other: bootstrap says what is missing before it sets anything up. */
+function needing(made: Plugin, { routes }: HttpHostOptions): Plugin {
+  if (typeof routes !== 'function') return made;
+  const needed = declaredRoutes(routes).needs.map(({ id }) => id);
+  const requires = [...new Set([...made.manifest.requires, ...needed])];
+  return { ...made, manifest: { ...made.manifest, requires } };
+}
+
+function resolved(port: AnyPort, context: SetupContext): unknown {
+  return port.arity === 'many'
+    ? context.all({ ...port, arity: 'many' })
+    : context.get({ ...port, arity: 'one' });
+}
 
 async function listen(server: HostServer, { host, port }: HostSettings): Promise<string> {
   try {

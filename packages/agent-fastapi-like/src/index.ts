@@ -1,4 +1,26 @@
 export type { Authenticate } from './access/authenticate.ts';
+export { type BearerOptions, bearer } from './access/bearer.ts';
+export { JWT_ALGORITHMS, type JwtAlgorithm, type JwtOptions, jwt } from './access/jwt.ts';
+export { type AgentMountsOptions, agentMounts } from './agent-mounts.ts';
+export { type AgentRoutesOptions, agentRoutes } from './agent-routes.ts';
+export type { Access } from './api/route.ts';
+export type {
+  AddRoute,
+  Described,
+  RouteApi,
+  RouteOptions,
+  RouteRequest,
+  Routes,
+} from './api/user-routes.ts';
 export { httpHost } from './http-host.ts';
 export { HttpServer } from './http-server.ts';
-export type { HostLimits, HttpHostOptions, LogLevel } from './options.ts';
+export type {
+  CorsOptions,
+  DocsOptions,
+  HostLimits,
+  HttpHostOptions,
+  LogLevel,
+  ScopeOptions,
+} from './options.ts';
+export { HttpProblem, type HttpProblemWords } from './problems/http-problem.ts';
+export type { ProblemBody } from './problems/problem-body.ts';

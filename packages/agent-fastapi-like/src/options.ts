@@ -1,6 +1,13 @@
-import { bootstrapInvalid, DEFAULT_BODY_BYTES, type Problem } from '@hexagent/agent-core';
+import {
+  bootstrapInvalid,
+  DEFAULT_BODY_BYTES,
+  type HttpMount,
+  type JsonObject,
+  type Problem,
+} from '@hexagent/agent-core';
 import type { Authenticate } from './access/authenticate.ts';
 import { isLoopback } from './access/loopback.ts';
+import type { Routes } from './api/user-routes.ts';
 import {
   type OperationLimits,
   type OperationSettings,
@@ -16,13 +23,44 @@ export type HostLimits = OperationLimits & {
   readonly requestMs?: number;
 };
 
-export type HttpHostOptions = {
+/** Pages of other origins that may call the host from a browser. */
+export type CorsOptions = {
+  /** `https://app.example`, or `'*'` for every page: then no page is sent credentials of the browser. */
+  readonly origins: readonly string[] | '*';
+  /** Whether the browser sends cookies. Default false. */
+  readonly credentials?: boolean;
+  /** Seconds for which a browser keeps the answer to a preflight. Default 600. */
+  readonly maxAgeSeconds?: number;
+};
+
+/** What the document of the API says of itself. */
+export type DocsOptions = {
+  readonly title?: string;
+  readonly version?: string;
+  readonly description?: string;
+  /** OpenAPI security schemes by name: how callers show who they are. Default: a bearer token. */
+  readonly security?: JsonObject;
+};
+
+/** What the routes of the agents need, wherever they are served. */
+export type ScopeOptions = {
+  readonly authenticate?: Authenticate;
+  readonly limits?: HostLimits;
+  /** `/openapi.json`, `/docs` and `/docs/events`; `false` serves none of them. */
+  readonly docs?: DocsOptions | false;
+  /** Routes of the application, beside those of the agents. */
+  readonly routes?: Routes;
+};
+
+export type HttpHostOptions = ScopeOptions & {
   /** 0 takes a free one: `HttpServer` has the address. */
   readonly port: number;
   /** The address to listen on. Default `127.0.0.1`. Anything but loopback needs `authenticate`. */
   readonly host?: string;
-  readonly authenticate?: Authenticate;
-  readonly limits?: HostLimits;
+  /** Default: no page of another origin. */
+  readonly cors?: CorsOptions;
+  /** Mounts beside those that plugins bind. */
+  readonly mounts?: readonly HttpMount[];
   /** What is logged, as JSON lines on stderr. Default `error`. */
   readonly logLevel?: LogLevel;
 };
@@ -30,42 +68,48 @@ export type HttpHostOptions = {
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** The options with every default in its place. */
-export type HostSettings = {
-  readonly port: number;
-  readonly host: string;
+export type DocsSettings = Required<DocsOptions>;
+
+/** The options of the routes with every default in its place. */
+export type ScopeSettings = {
   readonly authenticate: Authenticate | undefined;
   readonly limits: OperationSettings & Required<Omit<HostLimits, keyof OperationLimits>>;
+  /** Undefined: there are none. */
+  readonly docs: DocsSettings | undefined;
+};
+
+/** The options of the host with every default in its place. */
+export type HostSettings = ScopeSettings & {
+  readonly port: number;
+  readonly host: string;
+  readonly cors: CorsOptions | undefined;
+  readonly mounts: readonly HttpMount[];
   readonly logLevel: LogLevel;
 };
 
-const KNOWN: readonly (keyof HttpHostOptions)[] = [
-  'port',
-  'host',
+const SCOPE_KEYS = [
   'authenticate',
   'limits',
+  'docs',
+  'routes',
+] as const satisfies readonly (keyof ScopeOptions)[];
+const HOST_KEYS = [
+  ...SCOPE_KEYS,
+  'port',
+  'host',
+  'cors',
+  'mounts',
   'logLevel',
-];
+] as const satisfies readonly (keyof HttpHostOptions)[];
 
 /** Defaults filled in; throws `BOOTSTRAP_INVALID` with every problem that a schema of plain data cannot see. */
 export function hostSettings(options: HttpHostOptions): HostSettings {
-  const { port, host = '127.0.0.1', authenticate, limits = {}, logLevel = 'error' } = options;
-  const problems: Problem[] = [];
-  for (const key of Object.keys(options)) {
-    if (KNOWN.some((known) => known === key)) continue;
-    problems.push({
-      at: `httpHost.options.${key}`,
-      seen: 'is not an option.',
-      mend: `Remove it; the options are ${KNOWN.join(', ')}.`,
-    });
-  }
-  if (authenticate !== undefined && typeof authenticate !== 'function') {
-    problems.push({
-      at: 'httpHost.options.authenticate',
-      seen: `is a ${typeof authenticate}.`,
-      mend: 'Give a function from a Request to a Principal.',
-    });
-  }
+  const { port, host = '127.0.0.1', authenticate, cors, mounts = [], logLevel = 'error' } = options;
+  const problems = [
+    ...unknownKeys(options, { of: 'httpHost', known: HOST_KEYS }),
+    ...notFunctions(options, 'httpHost'),
+    ...corsProblems(cors),
+  ];
   if (authenticate === undefined && !isLoopback(host)) {
     problems.push({
       at: 'httpHost.options.host',
@@ -74,9 +118,31 @@ export function hostSettings(options: HttpHostOptions): HostSettings {
     });
   }
   if (problems.length > 0) throw bootstrapInvalid(problems);
+  return { ...scopeSettings(options), port, host, cors, mounts, logLevel };
+}
+
+/** The same for routes inside an application of somebody else, which nobody can say is out of reach. */
+export function checkedScopeSettings(
+  options: ScopeOptions,
+  others: readonly string[],
+): ScopeSettings {
+  const problems = [
+    ...unknownKeys(options, { of: 'agentRoutes', known: [...SCOPE_KEYS, ...others] }),
+    ...notFunctions(options, 'agentRoutes'),
+  ];
+  if (options.authenticate === undefined) {
+    problems.push({
+      at: 'agentRoutes.options.authenticate',
+      seen: 'is missing.',
+      mend: 'Say who asks: nobody else can tell whose runs a request may see.',
+    });
+  }
+  if (problems.length > 0) throw bootstrapInvalid(problems);
+  return scopeSettings(options);
+}
+
+function scopeSettings({ authenticate, limits = {}, docs = {} }: ScopeOptions): ScopeSettings {
   return {
-    port,
-    host,
     authenticate,
     limits: {
       bodyBytes: DEFAULT_BODY_BYTES,
@@ -85,6 +151,71 @@ export function hostSettings(options: HttpHostOptions): HostSettings {
       ...limits,
       ...operationSettings(limits),
     },
-    logLevel,
+    docs:
+      docs === false
+        ? undefined
+        : {
+            title: 'Agents over HTTP',
+            version: '1.0.0',
+            description: 'Start runs, watch them, answer what they wait for.',
+            security: { bearer: { type: 'http', scheme: 'bearer' } },
+            ...docs,
+          },
   };
+}
+
+function unknownKeys(
+  options: object,
+  { of, known }: { readonly of: string; readonly known: readonly string[] },
+): Problem[] {
+  return Object.keys(options)
+    .filter((key) => !known.includes(key))
+    .map((key) => ({
+      at: `${of}.options.${key}`,
+      seen: 'is not an option.',
+      mend: `Remove it; the options are ${known.join(', ')}.`,
+    }));
+}
+
+function notFunctions({ authenticate, routes }: ScopeOptions, of: string): Problem[] {
+  const mends = {
+    authenticate: 'Give a function from a Request to a Principal.',
+    routes: 'Give a function that is given `api`.',
+  };
+  const given: { readonly [Key in keyof typeof mends]: unknown } = { authenticate, routes };
+  return Object.entries(mends).flatMap(([key, mend]) => {
+    const value = given[key === 'routes' ? 'routes' : 'authenticate'];
+    if (value === undefined || typeof value === 'function') return [];
+    return [{ at: `${of}.options.${key}`, seen: `is a ${typeof value}.`, mend }];
+  });
+}
+
+function corsProblems(cors: CorsOptions | undefined): Problem[] {
+  if (cors === undefined) return [];
+  const { origins, credentials = false } = cors;
+  if (origins === '*')
+    return credentials
+      ? [
+          {
+            at: 'httpHost.options.cors',
+            seen: "sends credentials to '*'.",
+            mend: 'Name the origins that may have them.',
+          },
+        ]
+      : [];
+  return origins
+    .filter((origin) => !isOrigin(origin))
+    .map((origin) => ({
+      at: 'httpHost.options.cors.origins',
+      seen: `has "${origin}", which is no origin.`,
+      mend: 'Write it as https://app.example, without a path.',
+    }));
+}
+
+function isOrigin(text: string): boolean {
+  try {
+    return new URL(text).origin === text;
+  } catch {
+    return false;
+  }
 }

@@ -1,13 +1,12 @@
 import {
   AgentError,
-  httpOriginRefused,
   isJsonObject,
+  ownerUnresolved,
   type Principal,
   principalRequired,
 } from '@hexagent/agent-core';
 import type { FastifyRequest } from 'fastify';
 import type { Authenticate } from './authenticate.ts';
-import { isLoopback } from './loopback.ts';
 
 /** Whom a host without `authenticate` acts as; the same as `app.local('local')`. */
 export const LOCAL_PRINCIPAL: Principal = {
@@ -17,7 +16,10 @@ export const LOCAL_PRINCIPAL: Principal = {
   permissions: [],
 };
 
-/** Asks `authenticate`, and fails closed: whatever is not a principal is `PRINCIPAL_REQUIRED`. */
+/**
+ * Asks `authenticate`, and fails closed: nobody is `PRINCIPAL_REQUIRED`, and somebody of whom it is not said what is
+ * theirs is `OWNER_UNRESOLVED`.
+ */
 export async function principalOf(
   request: Request,
   incoming: FastifyRequest,
@@ -28,49 +30,34 @@ export async function principalOf(
   try {
     principal = await authenticate(request, incoming);
   } catch (cause) {
-    if (AgentError.is(cause) && cause.code === 'PRINCIPAL_REQUIRED') throw cause;
+    if (AgentError.is(cause) && REFUSALS.includes(cause.code)) throw cause;
+    // The name only: the words of an error that was made from a credential may quote it.
+    const type = cause instanceof Error ? cause.name : typeof cause;
+    incoming.log.warn({ threw: type }, '`authenticate` threw');
     throw principalRequired('`authenticate` threw');
   }
-  if (principal === undefined) throw principalRequired('`authenticate` knows nobody by it');
-  if (!isPrincipal(principal)) throw principalRequired('`authenticate` gave no tenant and subject');
-  return principal;
+  if (principal === undefined || principal === null)
+    throw principalRequired('`authenticate` knows nobody by it');
+  const missing = missingIn(principal);
+  if (missing !== undefined) throw ownerUnresolved(missing);
+  // Everything that it is made of has been looked at.
+  return principal as Principal;
 }
 
-/**
- * Without `authenticate` every request is the local user's, so a request must come from this machine on
- * purpose: a page in a browser that was lured here shows itself by its Host or Origin.
- */
-export function refuseStrangers(headers: {
-  readonly host?: string | undefined;
-  readonly origin?: string | undefined;
-}): void {
-  const host = hostnameOf(`http://${headers.host ?? ''}`);
-  if (host === undefined || !isLoopback(host)) {
-    throw httpOriginRefused('Host', headers.host ?? '');
-  }
-  if (headers.origin === undefined) return;
-  const origin = hostnameOf(headers.origin);
-  if (origin === undefined || !isLoopback(origin)) {
-    throw httpOriginRefused('Origin', headers.origin);
-  }
+const REFUSALS: readonly string[] = ['PRINCIPAL_REQUIRED', 'OWNER_UNRESOLVED'];
+
+/** Why a value is not a principal that owns anything. A `userId` that is there and empty would own the whole tenant. */
+function missingIn(value: unknown): string | undefined {
+  if (!isJsonObject(value) || !isJsonObject(value['scope'])) return 'it has no `scope`';
+  const { scope, subject, roles, permissions } = value;
+  if (!isName(scope['tenantId'])) return 'its scope has no tenant';
+  if ('userId' in scope && !isName(scope['userId'])) return 'its user has no id';
+  if (!isName(subject)) return 'it has no subject';
+  if (!isNames(roles)) return 'its roles are no list of names';
+  return isNames(permissions) ? undefined : 'its permissions are no list of names';
 }
 
-function hostnameOf(url: string): string | undefined {
-  try {
-    return new URL(url).hostname;
-  } catch {
-    return undefined;
-  }
-}
-
-function isPrincipal(value: unknown): value is Principal {
-  return (
-    isJsonObject(value) &&
-    typeof value.subject === 'string' &&
-    Array.isArray(value.roles) &&
-    Array.isArray(value.permissions) &&
-    isJsonObject(value.scope) &&
-    typeof value.scope.tenantId === 'string' &&
-    value.scope.tenantId !== ''
-  );
-}
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && value.trim() !== '';
+const isNames = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');

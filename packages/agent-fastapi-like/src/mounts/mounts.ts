@@ -1,39 +1,9 @@
 import { Readable } from 'node:stream';
-import {
-  bootstrapInvalid,
-  type HttpMount,
-  type MountContext,
-  type Problem,
-} from '@hexagent/agent-core';
+import type { HttpMount, MountContext } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { principalOf } from '../access/principal.ts';
+import { authenticateRequest } from '../access/caller.ts';
 import type { HostContext } from '../host-context.ts';
-import { webHead, webRequest } from '../web/web-request.ts';
-
-const OWN = ['/agents', '/health', '/runs', '/waits'] as const;
-
-/** Throws `BOOTSTRAP_INVALID` when two mounts, or a mount and the host, want one address. */
-export function checkMounts(mounts: readonly HttpMount[]): void {
-  const problems: Problem[] = [];
-  const taken = new Map<string, string>(OWN.map((path) => [path, 'the host']));
-  mounts.forEach((mount, index) => {
-    for (const path of [mount.basePath, ...(mount.paths ?? [])]) {
-      const at = `mounts[${index}] "${path}"`;
-      const holder = taken.get(path);
-      if (holder !== undefined) {
-        problems.push({ at, seen: `is taken by ${holder}.`, mend: 'Choose another path.' });
-      } else if (!/^\/[^:*?#]*[^/:*?#]$/.test(path)) {
-        problems.push({
-          at,
-          seen: 'is not a path.',
-          mend: 'Begin it with "/", end it without one, and use no wildcards.',
-        });
-      }
-      taken.set(path, at);
-    }
-  });
-  if (problems.length > 0) throw bootstrapInvalid(problems);
-}
+import { webRequest } from '../web/web-request.ts';
 
 /** Serves each mount under its base path and at its exact paths; bodies pass through as they come. */
 export function registerMounts(
@@ -73,7 +43,7 @@ async function answer(
     path,
     signal,
     waitUntil: (work) => operation.waitUntil(work, request.log),
-    authenticate: () => principalOf(webHead(request), request, settings.authenticate),
+    authenticate: () => authenticateRequest(request, options),
   };
   const { bodyBytes } = settings.limits;
   const response = await mount.handle(webRequest(request, { bodyBytes, signal }), context);

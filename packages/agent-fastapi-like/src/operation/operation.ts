@@ -1,10 +1,12 @@
 import { hostClosing } from '@hexagent/agent-core';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { type HostStreams, hostStreams } from '../streams/host-streams.ts';
 import { type OpenRequests, openRequests } from './open-requests.ts';
 
 /** What keeps a host in order while it serves, and brings it to rest. One for each host. */
 export interface Operation {
   readonly open: OpenRequests;
+  readonly streams: HostStreams;
   /** True once the host closes: whoever asks whether it is ready is told no. */
   readonly draining: boolean;
   /** Adds the hooks of this host to a scope, before its routes are. */
@@ -17,12 +19,13 @@ export interface Operation {
   idle(): Promise<void>;
 }
 
-export function createOperation(): Operation {
+export function createOperation({ heartbeatMs }: { readonly heartbeatMs: number }): Operation {
   const open = openRequests();
   const outliving = new Set<Promise<unknown>>();
   let draining = false;
   return {
     open,
+    streams: hostStreams(heartbeatMs),
     get draining() {
       return draining;
     },

@@ -1,73 +1,68 @@
 import {
   AgentError,
-  type ErrorRecord,
-  errorAnswerOf,
   httpBodyTooLarge,
+  httpMediaTypeUnsupported,
   httpRequestInvalid,
-  inputInvalid,
-  type Problem,
 } from '@hexagent/agent-core';
-import type { FastifyError, FastifyReply, FastifySchemaValidationError } from 'fastify';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { HttpProblem } from './http-problem.ts';
+import { PROBLEM_TYPE, problemOf } from './problem-body.ts';
 
-/** Answers an error by the table of the core, and logs what a caller is not told. */
-export function sendError(error: unknown, reply: FastifyReply, bodyBytes: number): FastifyReply {
-  const known = ownError(error, bodyBytes);
-  const { status, headers, body } = errorAnswerOf(known);
-  if (status >= 500) reply.log.error({ err: error }, body.error.message);
+/** Answers an error as `application/problem+json`, and logs what a caller is not told. */
+export function sendProblem(
+  error: unknown,
+  {
+    request,
+    reply,
+    bodyBytes,
+  }: {
+    readonly request: FastifyRequest;
+    readonly reply: FastifyReply;
+    readonly bodyBytes: number;
+  },
+): FastifyReply {
+  const { status, headers, body } = problemOf(ownError(error, { request, bodyBytes }), request.id);
+  if (status >= 500) reply.log.error({ err: error }, body.detail);
+  // What was set for the answer that did not come describes this one no longer.
+  for (const name of ['content-length', 'content-encoding', 'location', 'cache-control'])
+    reply.removeHeader(name);
   return reply
-    .code(statusOf(known, error, status))
-    .headers(headers)
-    .type('application/json; charset=utf-8')
-    .send(body satisfies { readonly error: ErrorRecord });
+    .code(status)
+    .headers({ 'x-request-id': request.id, ...headers })
+    .type(PROBLEM_TYPE)
+    .serializer(JSON.stringify)
+    .send(body);
 }
 
-/** A refusal of Fastify in our words. */
-function ownError(error: unknown, bodyBytes: number): unknown {
-  if (AgentError.is(error) || !isFastifyError(error)) return error;
-  if (error.validation !== undefined) {
-    const place = error.validationContext ?? 'request';
-    return inputInvalid(
-      'This request',
-      error.validation.map((problem) => problemOf(place, problem)),
-    );
-  }
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return httpBodyTooLarge(bodyBytes);
-  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return httpRequestInvalid(
-      'The body of this request is not of the type application/json.',
-      'Send JSON, with the header "content-type: application/json".',
-    );
+/** A refusal of Fastify, or of a plugin of it, in the words of the catalogue. */
+function ownError(
+  error: unknown,
+  { request, bodyBytes }: { readonly request: FastifyRequest; readonly bodyBytes: number },
+): unknown {
+  if (AgentError.is(error) || error instanceof HttpProblem || !isFastifyError(error)) return error;
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return httpBodyTooLarge(bodyBytes);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return httpMediaTypeUnsupported(request.headers['content-type']?.slice(0, 100));
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return httpRequestInvalid('The body of this request is not JSON.', 'Send one JSON value.');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return httpRequestInvalid(
+        'The body of this request is not as long as "content-length" says.',
+        'Send the whole body, or leave the header to your client.',
+      );
+    case 'FST_ERR_BAD_URL':
+      return httpRequestInvalid('The path of this request is not text.', 'Encode it as UTF-8.');
   }
   const status = error.statusCode ?? 500;
-  if (status < 400 || status >= 500) return error;
-  return httpRequestInvalid(error.message, 'Correct the request and send it again.');
-}
-
-/** A media type that is not read has a status of its own. */
-function statusOf(known: unknown, error: unknown, status: number): number {
-  if (!AgentError.is(known) || known.code !== 'HTTP_REQUEST_INVALID') return status;
-  return isFastifyError(error) ? (error.statusCode ?? status) : status;
+  // What else is refused before a route is reached has words of Fastify only; they hold nothing of the inside.
+  return status >= 400 && status < 500
+    ? httpRequestInvalid('This request cannot be read.', 'Correct it and send it again.')
+    : error;
 }
 
 function isFastifyError(error: unknown): error is FastifyError {
-  return error instanceof Error && ('statusCode' in error || 'validation' in error);
-}
-
-function problemOf(place: string, problem: FastifySchemaValidationError): Problem {
-  const at = `${place}${problem.instancePath.replaceAll('/', '.')}`;
-  const { missingProperty, additionalProperty, allowedValues } = problem.params;
-  if (typeof missingProperty === 'string') {
-    return { at: `${at}.${missingProperty}`, seen: 'is missing.', mend: 'Add it.' };
-  }
-  if (typeof additionalProperty === 'string') {
-    return { at: `${at}.${additionalProperty}`, seen: 'is not a field.', mend: 'Remove it.' };
-  }
-  if (Array.isArray(allowedValues)) {
-    return {
-      at,
-      seen: 'is none of the allowed values.',
-      mend: `Use one of ${allowedValues.join(', ')}.`,
-    };
-  }
-  return { at, seen: `${problem.message ?? 'does not fit'}.`, mend: 'Correct it.' };
+  return error instanceof Error && 'statusCode' in error;
 }

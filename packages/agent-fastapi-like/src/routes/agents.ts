@@ -1,64 +1,80 @@
-import type { Caller, Envelope, RunGateway, RunId } from '@hexagent/agent-core';
-import type { FastifyInstance } from 'fastify';
-import type { Static } from 'typebox';
-import { callerOf, streamCallerOf } from '../access/caller.ts';
-import type { HostContext } from '../host-context.ts';
-import * as schemas from '../schemas/requests.ts';
-import { sendEvents, singly } from '../streams/event-reply.ts';
+import { agentUnknown, type Caller, type RunGateway } from '@hexagent/agent-core';
+import { Type } from 'typebox';
+import { json, type Route, route } from '../api/route.ts';
+import { AgentParams, StartBody, StartHeaders, StartQuery } from '../schemas/requests.ts';
+import { AgentDescription } from '../schemas/run.ts';
+import { answerBegun, BEGUN_ANSWERS } from './begun-run.ts';
 import { runInputOf } from './run-input.ts';
 
-export function registerAgents(server: FastifyInstance, context: HostContext): void {
-  const { gateway, settings } = context;
-  server.get('/agents', async (request, reply) => ({
-    items: gateway.agents(await callerOf(request, reply, context)),
-  }));
-  server.post<{
-    Params: { agent: string };
-    Body: Static<typeof schemas.StartBody>;
-    Headers: Static<typeof schemas.StartHeaders>;
-    Querystring: Static<typeof schemas.StartQuery>;
-  }>(
-    '/agents/:agent/runs',
-    {
-      schema: {
-        body: schemas.StartBody,
-        headers: schemas.StartHeaders,
-        querystring: schemas.StartQuery,
-      },
+const tags = ['agents'];
+
+/** What there is to start, and starting it. */
+export const AGENT_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/agents',
+    operation: { id: 'listAgents', summary: 'What there is to start', tags },
+    answers: { 200: json(Type.Object({ items: Type.Array(AgentDescription) }), 'Every agent.') },
+    handle: async (_input, { context, caller }) => ({
+      items: context.gateway.agents(await caller()),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/agents/:agent',
+    operation: { id: 'getAgent', summary: 'One agent', tags },
+    params: AgentParams,
+    answers: { 200: json(AgentDescription, 'The agent.') },
+    errors: ['AGENT_UNKNOWN'],
+    handle: async ({ params }, { context, caller }) => {
+      const agents = context.gateway.agents(await caller());
+      const agent = agents.find(({ name }) => name === params.agent);
+      if (agent === undefined)
+        throw agentUnknown(
+          params.agent,
+          agents.map(({ name }) => name),
+        );
+      return agent;
     },
-    async (request, reply) => {
-      const streams =
-        request.query.stream === 'sse' ||
-        (request.headers.accept ?? '').includes('text/event-stream');
-      const asking = await (streams ? streamCallerOf : callerOf)(request, reply, context);
-      const { signal } = asking;
-      const caller = { ...asking, ...keyOf(request.headers['idempotency-key']) };
-      const { agent } = request.params;
-      const handle = await gateway.start(agent, runInputOf(request.body), caller);
-      // The run tells its failures in its events; a lost store is told by the next door that is asked.
-      handle.result.catch((error: unknown) => request.log.error({ err: error, run: handle.runId }));
-      if (streams) {
-        reply.header('location', locationOf(handle.runId));
-        const { heartbeatMs } = settings.limits;
-        const events = (): AsyncIterable<readonly Envelope[]> => singly(handle.events({ signal }));
-        return sendEvents(reply, events, { signal, heartbeatMs });
-      }
-      // Nothing of a run that is not kept can be asked for later: its request waits for what it comes to.
-      if (!isDurable(gateway, agent, caller)) return handle.result;
-      reply.header('location', locationOf(handle.runId));
-      return reply.code(201).send({ runId: handle.runId });
+  }),
+  route({
+    method: 'POST',
+    path: '/agents/:agent/runs',
+    operation: {
+      id: 'startRun',
+      summary: 'Start a run',
+      description:
+        'Answers when the run ends (200) or pauses (202), or streams its events with `Accept: text/event-stream`. A run of a durable ' +
+        'agent goes on when its client leaves; one of a stateless agent ends.',
+      tags,
     },
-  );
-}
+    params: AgentParams,
+    query: StartQuery,
+    headers: StartHeaders,
+    body: StartBody,
+    answers: BEGUN_ANSWERS,
+    errors: [
+      'AGENT_UNKNOWN',
+      'CONVERSATION_BUSY',
+      'CONVERSATION_NOT_FOUND',
+      'RUN_NOT_DURABLE',
+      'STORE_UNREACHABLE',
+    ],
+    handle: ({ params, query, headers, body }, served) => {
+      const { gateway } = served.context;
+      const { clientRunId, ...input } = body;
+      return answerBegun(
+        served,
+        { headers, query, clientRunId },
+        {
+          begin: (caller) => gateway.start(params.agent, runInputOf(input), caller),
+          isKept: (caller) => isDurable(gateway, params.agent, caller),
+        },
+      );
+    },
+  }),
+];
 
 function isDurable(gateway: RunGateway, agent: string, caller: Caller): boolean {
   return gateway.agents(caller).some(({ name, durable }) => name === agent && durable);
-}
-
-function locationOf(runId: RunId): string {
-  return `/runs/${encodeURIComponent(runId)}`;
-}
-
-function keyOf(key: string | undefined): { readonly requestKey?: string } {
-  return key === undefined ? {} : { requestKey: key };
 }

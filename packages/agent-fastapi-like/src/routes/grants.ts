@@ -1,23 +1,30 @@
-import type { FastifyInstance } from 'fastify';
-import type { Static } from 'typebox';
-import { callerOf } from '../access/caller.ts';
-import type { HostContext } from '../host-context.ts';
-import * as schemas from '../schemas/requests.ts';
-import { limitOf } from './page.ts';
+import { json, type Route, route } from '../api/route.ts';
+import { GrantPage } from '../schemas/record.ts';
+import { GrantParams, GrantsQuery } from '../schemas/requests.ts';
 
-export function registerGrants(server: FastifyInstance, context: HostContext): void {
-  const { gateway } = context;
-  server.get<{ Querystring: Static<typeof schemas.GrantsQuery> }>(
-    '/grants',
-    { schema: { querystring: schemas.GrantsQuery } },
-    async (request, reply) => {
-      const { limit, ...query } = request.query;
-      const caller = await callerOf(request, reply, context);
-      return gateway.grants({ ...query, ...limitOf(limit) }, caller);
+const tags = ['waits'];
+
+/** Approvals that hold for later calls. */
+export const GRANT_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/grants',
+    operation: { id: 'listGrants', summary: 'Approvals that are remembered', tags },
+    query: GrantsQuery,
+    answers: { 200: json(GrantPage, 'A page of grants.') },
+    errors: ['RUN_NOT_DURABLE', 'STORE_UNREACHABLE'],
+    handle: async ({ query }, { context, caller }) => context.gateway.grants(query, await caller()),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/grants/:id',
+    operation: { id: 'revokeGrant', summary: 'Take a remembered approval back', tags },
+    params: GrantParams,
+    answers: { 204: { description: 'The next call is asked about again.' } },
+    errors: ['GRANT_NOT_FOUND', 'STORE_UNREACHABLE'],
+    handle: async ({ params }, { reply, context, caller }) => {
+      await context.gateway.revokeGrant(params.id, await caller());
+      return reply.code(204).send();
     },
-  );
-  server.delete<{ Params: { id: string } }>('/grants/:id', async (request, reply) => {
-    await gateway.revokeGrant(request.params.id, await callerOf(request, reply, context));
-    return reply.code(204).send();
-  });
-}
+  }),
+];

@@ -1,81 +1,126 @@
-import { type Envelope, runIdOf } from '@hexagent/agent-core';
-import type { FastifyInstance } from 'fastify';
-import type { Static } from 'typebox';
-import { callerOf, streamCallerOf } from '../access/caller.ts';
-import type { HostContext } from '../host-context.ts';
-import * as schemas from '../schemas/requests.ts';
+import type { Envelope } from '@hexagent/agent-core';
+import { json, type Route, route } from '../api/route.ts';
+import { EVENT_STREAM } from '../schemas/event-stream.ts';
+import { CallList, RunPage, Snapshot } from '../schemas/record.ts';
+import {
+  EventsHeaders,
+  EventsQuery,
+  ForkBody,
+  RunParams,
+  RunsQuery,
+  StartHeaders,
+} from '../schemas/requests.ts';
+import { Run } from '../schemas/run.ts';
 import { sendEvents } from '../streams/event-reply.ts';
-import { afterOf, limitOf } from './page.ts';
+import { answerBegun, BEGUN_ANSWERS } from './begun-run.ts';
 
-export function registerRuns(server: FastifyInstance, context: HostContext): void {
-  const { gateway, settings } = context;
-  server.get<{ Querystring: Static<typeof schemas.RunsQuery> }>(
-    '/runs',
-    { schema: { querystring: schemas.RunsQuery } },
-    async (request, reply) => {
-      const { limit, ...query } = request.query;
-      const caller = await callerOf(request, reply, context);
-      return gateway.list({ ...query, ...limitOf(limit) }, caller);
+const tags = ['runs'];
+
+/** Reading runs, and going on from one. */
+export const RUN_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/runs',
+    operation: { id: 'listRuns', summary: 'Runs, the last changed first', tags },
+    query: RunsQuery,
+    answers: { 200: json(RunPage, 'A page of runs.') },
+    errors: ['RUN_NOT_DURABLE', 'STORE_UNREACHABLE'],
+    handle: async ({ query }, { context, caller }) => context.gateway.list(query, await caller()),
+  }),
+  route({
+    method: 'GET',
+    path: '/runs/:runId',
+    operation: { id: 'getRun', summary: 'One run', tags },
+    params: RunParams,
+    answers: { 200: json(Run, 'The run.') },
+    errors: ['RUN_NOT_FOUND', 'STORE_UNREACHABLE'],
+    handle: async ({ params }, { context, caller }) =>
+      context.gateway.get(params.runId, await caller()),
+  }),
+  route({
+    method: 'GET',
+    path: '/runs/:runId/events',
+    operation: {
+      id: 'watchRun',
+      summary: 'The events of a run, to its pause or its end',
+      description:
+        'Server-sent events: `id` is the number of an event, `data` an `Envelope`. Quote the last number in `Last-Event-ID` or `after` to ' +
+        'go on behind it. More: `docs/events`.',
+      tags,
     },
-  );
-  server.get<{ Params: { runId: string } }>('/runs/:runId', async (request, reply) =>
-    gateway.get(runIdOf(request.params.runId), await callerOf(request, reply, context)),
-  );
-  server.get<{ Params: { runId: string } }>('/runs/:runId/snapshot', async (request, reply) =>
-    gateway.snapshot(runIdOf(request.params.runId), await callerOf(request, reply, context)),
-  );
-  server.get<{
-    Params: { runId: string };
-    Querystring: Static<typeof schemas.EventsQuery>;
-    Headers: Static<typeof schemas.EventsHeaders>;
-  }>(
-    '/runs/:runId/events',
-    { schema: { querystring: schemas.EventsQuery, headers: schemas.EventsHeaders } },
-    async (request, reply) => {
-      const caller = await streamCallerOf(request, reply, context);
+    params: RunParams,
+    query: EventsQuery,
+    headers: EventsHeaders,
+    answers: {
+      200: { description: 'The events.', content: EVENT_STREAM },
+      204: { description: 'Nothing is left to come.' },
+    },
+    errors: ['RUN_NOT_FOUND', 'CURSOR_INVALID', 'STORE_UNREACHABLE'],
+    handle: async ({ params, query, headers }, { reply, context, streamCaller }) => {
+      const { gateway, operation } = context;
+      const { runId } = params;
+      const caller = await streamCaller();
       const { signal } = caller;
       // A client that reconnects repeats its first address: the header is the newer word.
-      const after = request.headers['last-event-id'] ?? request.query.after;
-      const runId = runIdOf(request.params.runId);
-      const open = (from?: number): AsyncIterable<readonly Envelope[]> =>
-        gateway.watch(runId, from === undefined ? afterOf(after) : { after: from }, caller);
+      const after = headers['last-event-id'] ?? query.after;
+      const open = (from = after): AsyncIterable<readonly Envelope[]> =>
+        gateway.watch(runId, from === undefined ? {} : { after: from }, caller);
       return sendEvents(reply, open, {
         signal,
-        heartbeatMs: settings.limits.heartbeatMs,
+        streams: operation.streams,
         snapshot: () => gateway.snapshot(runId, caller),
       });
     },
-  );
-  server.get<{ Params: { runId: string }; Querystring: Static<typeof schemas.EvidenceQuery> }>(
-    '/runs/:runId/evidence',
-    { schema: { querystring: schemas.EvidenceQuery } },
-    async (request, reply) => ({
-      items: await gateway.evidence(
-        runIdOf(request.params.runId),
-        { ...afterOf(request.query.after), ...limitOf(request.query.limit) },
-        await callerOf(request, reply, context),
-      ),
+  }),
+  route({
+    method: 'GET',
+    path: '/runs/:runId/snapshot',
+    operation: { id: 'getSnapshot', summary: 'A run with all that is kept of it', tags },
+    params: RunParams,
+    answers: { 200: json(Snapshot, 'The run as it is now.') },
+    errors: ['RUN_NOT_FOUND', 'STORE_UNREACHABLE'],
+    handle: async ({ params }, { context, caller }) =>
+      context.gateway.snapshot(params.runId, await caller()),
+  }),
+  route({
+    method: 'GET',
+    path: '/runs/:runId/calls',
+    operation: { id: 'listCalls', summary: 'The effect ledger of a run', tags },
+    params: RunParams,
+    answers: { 200: json(CallList, 'Every call, in the order in which it was asked for.') },
+    errors: ['RUN_NOT_FOUND', 'STORE_UNREACHABLE'],
+    handle: async ({ params }, { context, caller }) => ({
+      items: await context.gateway.calls(params.runId, await caller()),
     }),
-  );
-  server.post<{ Params: { runId: string }; Body: Static<typeof schemas.SignalBody> }>(
-    '/runs/:runId/signals',
-    { schema: { body: schemas.SignalBody } },
-    async (request, reply) => {
-      const caller = await callerOf(request, reply, context);
-      const runId = runIdOf(request.params.runId);
-      const { payload = {}, ...signal } = request.body;
-      await gateway.signal(runId, { ...signal, payload }, caller);
-      return reply.code(202).send({ runId });
+  }),
+  route({
+    method: 'POST',
+    path: '/runs/:runId/fork',
+    operation: {
+      id: 'forkRun',
+      summary: 'Start a new run from a settled step of this one',
+      description: 'Answers as a start does. The run that is forked is only read.',
+      tags,
     },
-  );
-  server.post<{ Params: { runId: string }; Body: Static<typeof schemas.CancelBody> }>(
-    '/runs/:runId/cancel',
-    { schema: { body: schemas.CancelBody } },
-    async (request, reply) => {
-      const caller = await callerOf(request, reply, context);
-      const runId = runIdOf(request.params.runId);
-      await gateway.cancel(runId, request.body?.reason, caller);
-      return reply.code(202).send({ runId });
-    },
-  );
-}
+    params: RunParams,
+    headers: StartHeaders,
+    body: ForkBody,
+    answers: BEGUN_ANSWERS,
+    errors: [
+      'RUN_NOT_FOUND',
+      'AGENT_UNKNOWN',
+      'FORK_NOT_SETTLED',
+      'FORK_STATE_UNKNOWN',
+      'STORE_UNREACHABLE',
+    ],
+    handle: ({ params, headers, body }, served) =>
+      answerBegun(
+        served,
+        { headers },
+        {
+          begin: (caller) => served.context.gateway.fork(params.runId, body, caller),
+          isKept: () => true,
+        },
+      ),
+  }),
+];

@@ -1,30 +1,47 @@
 import { waitIdOf } from '@hexagent/agent-core';
-import type { FastifyInstance } from 'fastify';
-import type { Static } from 'typebox';
-import { callerOf } from '../access/caller.ts';
-import type { HostContext } from '../host-context.ts';
-import * as schemas from '../schemas/requests.ts';
-import { limitOf } from './page.ts';
+import { json, type Route, route } from '../api/route.ts';
+import { WaitPage } from '../schemas/record.ts';
+import { ResolutionBody, WaitParams, WaitsQuery } from '../schemas/requests.ts';
 import { resolutionOf } from './resolution.ts';
 
-export function registerWaits(server: FastifyInstance, context: HostContext): void {
-  const { gateway } = context;
-  server.get<{ Querystring: Static<typeof schemas.WaitsQuery> }>(
-    '/waits',
-    { schema: { querystring: schemas.WaitsQuery } },
-    async (request, reply) => {
-      const { limit, ...query } = request.query;
-      const caller = await callerOf(request, reply, context);
-      return gateway.waits({ ...query, ...limitOf(limit) }, caller);
+const tags = ['waits'];
+
+/** What runs wait for, and answering it. */
+export const WAIT_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/waits',
+    operation: { id: 'listWaits', summary: 'What runs wait for, the oldest first', tags },
+    query: WaitsQuery,
+    answers: { 200: json(WaitPage, 'A page of waits.') },
+    errors: ['RUN_NOT_DURABLE', 'STORE_UNREACHABLE'],
+    handle: async ({ query }, { context, caller }) => context.gateway.waits(query, await caller()),
+  }),
+  route({
+    method: 'POST',
+    path: '/waits/:waitId',
+    operation: {
+      id: 'answerWait',
+      summary: 'Answer a wait',
+      description:
+        '`approve`, `reject`, `modify` (with other arguments), `defer`; `result` of a client tool; `answer` to an input, an event, ' +
+        'a sign-in. The first answer wins. `digest` ties the answer to what was seen.',
+      tags,
     },
-  );
-  server.post<{ Params: { waitId: string }; Body: Static<typeof schemas.ResolutionBody> }>(
-    '/waits/:waitId',
-    { schema: { body: schemas.ResolutionBody } },
-    async (request, reply) => {
-      const caller = await callerOf(request, reply, context);
-      await gateway.resolve(waitIdOf(request.params.waitId), resolutionOf(request.body), caller);
+    params: WaitParams,
+    body: ResolutionBody,
+    answers: { 204: { description: 'It is answered; its run goes on.' } },
+    errors: [
+      'WAIT_NOT_FOUND',
+      'WAIT_ALREADY_RESOLVED',
+      'WAIT_DIGEST_MISMATCH',
+      'WAIT_EXPIRED',
+      'WAIT_DECISION_NOT_ALLOWED',
+      'STORE_UNREACHABLE',
+    ],
+    handle: async ({ params, body }, { reply, context, caller }) => {
+      await context.gateway.resolve(waitIdOf(params.waitId), resolutionOf(body), await caller());
       return reply.code(204).send();
     },
-  );
-}
+  }),
+];

@@ -1,40 +1,38 @@
 import {
   ADMISSIONS,
-  type CallId,
   DECISIONS,
-  type JsonObject,
-  type JsonValue,
   REMEMBERED,
   REMEMBERED_WITHIN,
   RUN_STATUSES,
-  type RunId,
   SIGNAL_KINDS,
   WAIT_KINDS,
   WAIT_STATUSES,
 } from '@hexagent/agent-core';
 import { Type } from 'typebox';
-
-const closed = { additionalProperties: false };
-const AnyValue = Type.Unsafe<JsonValue>({});
-const AnyObject = Type.Unsafe<JsonObject>({ type: 'object' });
-const Texts = Type.Record(Type.String(), Type.String());
-const Name = Type.String({ minLength: 1, maxLength: 500 });
-const CallName = Type.Unsafe<CallId>(Name);
-const RunName = Type.Unsafe<RunId>(Name);
-const Cursor = Type.String({ pattern: '^[0-9]{1,16}$' });
-const Limit = Type.String({ pattern: '^[0-9]{1,4}$' });
+import {
+  AnyObject,
+  AnyValue,
+  CallName,
+  CLOSED,
+  Cursor,
+  Limit,
+  Name,
+  oneOf,
+  RunName,
+  Texts,
+} from './common.ts';
 
 const Source = Type.Union([
-  Type.Object({ kind: Type.Literal('url'), url: Type.String() }, closed),
-  Type.Object({ kind: Type.Literal('inline'), base64: Type.String() }, closed),
-  Type.Object({ kind: Type.Literal('blob'), ref: Type.String() }, closed),
+  Type.Object({ kind: Type.Literal('url'), url: Type.String() }, CLOSED),
+  Type.Object({ kind: Type.Literal('inline'), base64: Type.String() }, CLOSED),
+  Type.Object({ kind: Type.Literal('blob'), ref: Type.String() }, CLOSED),
 ]);
 
 /** What a caller may say: a call, a result or reasoning of a model is not among it. */
 const SaidPart = Type.Union([
-  Type.Object({ type: Type.Literal('text'), text: Type.String() }, closed),
-  Type.Object({ type: Type.Literal('data'), data: AnyValue }, closed),
-  Type.Object({ type: Type.Literal('media'), mediaType: Type.String(), source: Source }, closed),
+  Type.Object({ type: Type.Literal('text'), text: Type.String() }, CLOSED),
+  Type.Object({ type: Type.Literal('data'), data: AnyValue }, CLOSED),
+  Type.Object({ type: Type.Literal('media'), mediaType: Type.String(), source: Source }, CLOSED),
 ]);
 
 const PastPart = Type.Union([
@@ -47,34 +45,45 @@ const PastPart = Type.Union([
       toolName: Name,
       input: AnyObject,
     },
-    closed,
+    CLOSED,
   ),
   Type.Object(
     {
       type: Type.Literal('tool-result'),
       callId: CallName,
-      outcome: Type.Enum(['ok', 'error', 'denied', 'interrupted']),
+      outcome: oneOf(['ok', 'error', 'denied', 'interrupted']),
       content: Type.Array(SaidPart),
     },
-    closed,
+    CLOSED,
   ),
 ]);
 
 /** The client's own history. Instructions are the agent's, so the role `system` is not taken. */
 const PastMessage = Type.Object(
-  { role: Type.Enum(['user', 'assistant', 'tool']), parts: Type.Array(PastPart) },
-  closed,
+  { role: oneOf(['user', 'assistant', 'tool']), parts: Type.Array(PastPart) },
+  CLOSED,
 );
+
+/** What a user says: a text, or parts. */
+const Said = Type.Union([Type.String({ minLength: 1 }), Type.Array(SaidPart, { minItems: 1 })]);
 
 export const StartBody = Type.Object(
   {
-    message: Type.Union([Type.String({ minLength: 1 }), Type.Array(SaidPart, { minItems: 1 })]),
+    message: Said,
+    clientRunId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description:
+          'The name that the client has for this run: started once, however often it is sent.',
+      }),
+    ),
     conversationId: Type.Optional(Name),
-    admission: Type.Optional(Type.Enum([...ADMISSIONS])),
+    admission: Type.Optional(oneOf(ADMISSIONS)),
     history: Type.Optional(Type.Array(PastMessage)),
     clientTools: Type.Optional(
       Type.Array(
-        Type.Object({ name: Name, description: Type.String(), parameters: AnyObject }, closed),
+        Type.Object({ name: Name, description: Type.String(), parameters: AnyObject }, CLOSED),
       ),
     ),
     selection: Type.Optional(
@@ -84,23 +93,52 @@ export const StartBody = Type.Object(
           model: Type.Optional(Name),
           profile: Type.Optional(Name),
         },
-        closed,
+        CLOSED,
       ),
     ),
     state: Type.Optional(AnyObject),
     metadata: Type.Optional(Texts),
     dependencies: Type.Optional(AnyObject),
   },
-  closed,
+  CLOSED,
 );
 
-export const StartHeaders = Type.Object({
-  'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+const IdempotencyKey = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: 'Makes a start safe to repeat: one key, one run, in a tenant.',
 });
 
-export const StartQuery = Type.Object({ stream: Type.Optional(Type.Literal('sse')) }, closed);
+export const StartHeaders = Type.Object({
+  'idempotency-key': Type.Optional(IdempotencyKey),
+  prefer: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description:
+        '`respond-async`: answer with 202 as soon as the run is accepted, if it is kept.',
+    }),
+  ),
+});
 
-export const EventsQuery = Type.Object({ after: Type.Optional(Cursor) }, closed);
+export const StartQuery = Type.Object(
+  {
+    stream: Type.Optional(
+      oneOf(['sse'], { description: 'The same as `Accept: text/event-stream`.' }),
+    ),
+  },
+  CLOSED,
+);
+
+export const ForkBody = Type.Object(
+  {
+    atSeq: Cursor,
+    instruction: Type.Optional(Said),
+    agent: Type.Optional(Name),
+  },
+  CLOSED,
+);
+
+export const EventsQuery = Type.Object({ after: Type.Optional(Cursor) }, CLOSED);
 
 export const EventsHeaders = Type.Object({ 'last-event-id': Type.Optional(Cursor) });
 
@@ -108,66 +146,74 @@ export const RunsQuery = Type.Object(
   {
     agent: Type.Optional(Name),
     conversationId: Type.Optional(Name),
-    status: Type.Optional(Type.Enum([...RUN_STATUSES])),
+    status: Type.Optional(oneOf(RUN_STATUSES)),
     after: Type.Optional(Name),
     limit: Type.Optional(Limit),
   },
-  closed,
+  CLOSED,
 );
 
 export const WaitsQuery = Type.Object(
   {
     runId: Type.Optional(RunName),
     agent: Type.Optional(Name),
-    kind: Type.Optional(Type.Enum([...WAIT_KINDS])),
-    status: Type.Optional(Type.Enum([...WAIT_STATUSES])),
+    kind: Type.Optional(oneOf(WAIT_KINDS)),
+    status: Type.Optional(oneOf(WAIT_STATUSES)),
     after: Type.Optional(Name),
     limit: Type.Optional(Limit),
   },
-  closed,
+  CLOSED,
 );
 
 export const GrantsQuery = Type.Object(
   { after: Type.Optional(Name), limit: Type.Optional(Limit) },
-  closed,
+  CLOSED,
+);
+
+export const ConversationQuery = Type.Object(
+  { after: Type.Optional(Name), limit: Type.Optional(Limit) },
+  CLOSED,
 );
 
 export const EvidenceQuery = Type.Object(
   { after: Type.Optional(Cursor), limit: Type.Optional(Limit) },
-  closed,
+  CLOSED,
 );
 
 export const SignalBody = Type.Object(
   {
-    kind: Type.Enum([...SIGNAL_KINDS]),
+    kind: oneOf(SIGNAL_KINDS),
     payload: Type.Optional(AnyObject),
     dedupeKey: Type.Optional(Name),
   },
-  closed,
+  CLOSED,
 );
 
 export const CancelBody = Type.Union([
   Type.Null(),
-  Type.Object({ reason: Type.Optional(Type.String({ maxLength: 2_000 })) }, closed),
+  Type.Object({ reason: Type.Optional(Type.String({ maxLength: 2_000 })) }, CLOSED),
 ]);
 
 /** Which fields go with which decision is checked by `resolutionOf`, which can say it in words. */
 export const ResolutionBody = Type.Object(
   {
-    decision: Type.Enum([...DECISIONS]),
+    decision: oneOf(DECISIONS),
     digest: Type.Optional(Name),
     comment: Type.Optional(Type.String({ maxLength: 10_000 })),
     remember: Type.Optional(
-      Type.Object(
-        { what: Type.Enum([...REMEMBERED]), within: Type.Enum([...REMEMBERED_WITHIN]) },
-        closed,
-      ),
+      Type.Object({ what: oneOf(REMEMBERED), within: oneOf(REMEMBERED_WITHIN) }, CLOSED),
     ),
     input: Type.Optional(AnyObject),
     value: Type.Optional(AnyValue),
-    outcome: Type.Optional(Type.Enum(['ok', 'error'])),
+    outcome: Type.Optional(oneOf(['ok', 'error'])),
     content: Type.Optional(Type.Array(SaidPart)),
     result: Type.Optional(AnyValue),
   },
-  closed,
+  CLOSED,
 );
+
+export const RunParams = Type.Object({ runId: RunName });
+export const AgentParams = Type.Object({ agent: Name });
+export const WaitParams = Type.Object({ waitId: Name });
+export const GrantParams = Type.Object({ id: Name });
+export const ConversationParams = Type.Object({ conversationId: Name });

@@ -1,14 +1,6 @@
-import { Readable } from 'node:stream';
-import {
-  AgentError,
-  type Envelope,
-  EVENT_STREAM_HEADERS,
-  type EventStreamOptions,
-  eventStream,
-} from '@hexagent/agent-core';
+import { type Envelope, EVENT_STREAM_HEADERS } from '@hexagent/agent-core';
 import type { FastifyReply } from 'fastify';
-
-type Batches = AsyncIterable<readonly Envelope[]>;
+import { type Batches, type EventBodyOptions, eventBody, isPruned } from './event-body.ts';
 
 /** How long a failure or an end of a watch may take to still become a status. */
 const FIRST_ANSWER_MS = 250;
@@ -20,16 +12,15 @@ const FIRST_ANSWER_MS = 250;
 export async function sendEvents(
   reply: FastifyReply,
   open: (after?: number) => Batches,
-  options: Pick<EventStreamOptions, 'signal' | 'snapshot'> & { readonly heartbeatMs: number },
+  options: EventBodyOptions,
 ): Promise<FastifyReply> {
   const begun = await begin(open()).catch((error: unknown) => {
-    const isPruned = AgentError.is(error) && error.code === 'EVENTS_PRUNED';
-    if (!isPruned || options.snapshot === undefined) throw error;
+    if (!isPruned(error) || options.snapshot === undefined) throw error;
     return failing(error);
   });
   if (begun === undefined) return reply.code(204).send();
-  const stream = eventStream(({ after }) => (after === undefined ? begun : open(after)), options);
-  return reply.headers(EVENT_STREAM_HEADERS).send(Readable.from(stream));
+  const body = eventBody((after) => (after === undefined ? begun : open(after)), options);
+  return reply.headers(EVENT_STREAM_HEADERS).send(body);
 }
 
 /** A reader whose events are gone: its stream begins with a snapshot. */

@@ -1,0 +1,78 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { authenticateRequest, callerOf, streamCallerOf } from '../access/caller.ts';
+import type { HostContext } from '../host-context.ts';
+import type { Answer, Route } from './route.ts';
+import { requestCheck } from './validation.ts';
+
+/**
+ * Makes a scope check requests with the schemas of its routes and answer as it is told: nothing of an answer is left out
+ * because a schema does not name it.
+ */
+export function prepareScope(scope: FastifyInstance): void {
+  scope.setValidatorCompiler(({ schema, httpPart = 'body' }) =>
+    // The schema is one of a `Route`, or of a route that somebody added to this scope: a JSON Schema either way.
+    requestCheck(schema as object, { part: httpPart }),
+  );
+  scope.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  scope.removeAllContentTypeParsers();
+  const parse = scope.getDefaultJsonParser('error', 'error');
+  for (const type of ['application/json', /^application\/[\w.-]+\+json$/])
+    scope.addContentTypeParser(type, { parseAs: 'string' }, parse);
+}
+
+/** Serves a route: who asks is known before anything of the request is read. */
+export function serveRoute(scope: FastifyInstance, route: Route, context: HostContext): void {
+  const { method, path, access } = route;
+  scope.route({
+    method,
+    url: path,
+    exposeHeadRoute: method === 'GET' && !streams(route),
+    schema: fastifySchema(route),
+    ...(access === 'public'
+      ? {}
+      : {
+          onRequest: async (request: FastifyRequest) => {
+            await authenticateRequest(request, context);
+          },
+        }),
+    handler: (request, reply) =>
+      route.handle({
+        request,
+        reply,
+        context,
+        caller: () => callerOf(request, reply, context),
+        streamCaller: () => streamCallerOf(request, reply, context),
+      }),
+  });
+}
+
+const streams = ({ answers }: Route): boolean =>
+  Object.values(answers).some(({ content = {} }) => 'text/event-stream' in content);
+
+/** What Fastify checks, and what a document that the application makes by itself can say of a route. */
+function fastifySchema({ schemas, operation, answers }: Route): Readonly<Record<string, unknown>> {
+  const { params, query, headers, body } = schemas;
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    tags: operation.tags,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    ...(params === undefined ? {} : { params }),
+    ...(query === undefined ? {} : { querystring: query }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body }),
+    response: Object.fromEntries(
+      Object.entries(answers).map(([status, answer]) => [status, responseOf(answer)]),
+    ),
+  };
+}
+
+function responseOf({ description, content }: Answer): Readonly<Record<string, unknown>> {
+  if (content === undefined) return { description, type: 'null' };
+  return {
+    description,
+    content: Object.fromEntries(
+      Object.entries(content).map(([type, schema]) => [type, { schema }]),
+    ),
+  };
+}

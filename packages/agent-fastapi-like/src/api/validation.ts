@@ -1,0 +1,104 @@
+import { inputInvalid, type JsonSchemaLike, type Problem } from '@hexagent/agent-core';
+import { Compile } from 'typebox/schema';
+import { coerced } from './coercion.ts';
+
+/** What a check of the schemas has found. */
+type Finding = {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly instancePath: string;
+  readonly params: object;
+  readonly message: string;
+};
+
+const NAMES: Readonly<Record<string, string>> = { params: 'path', querystring: 'query' };
+
+/**
+ * The check of one part of a request. What comes as text is typed first; what does not fit is `INPUT_INVALID` with every problem
+ * at once.
+ */
+export function requestCheck(
+  schema: JsonSchemaLike,
+  { part }: { readonly part: string },
+): (given: unknown) => { readonly value: unknown } | { readonly error: Error } {
+  const check = schemaCheck(schema);
+  return (given) => {
+    const value = part === 'body' ? given : coerced(schema, given);
+    const problems = check(value, NAMES[part] ?? part);
+    return problems.length === 0 ? { value } : { error: inputInvalid('This request', problems) };
+  };
+}
+
+/** The check of any value: its problems, named from `place` on. */
+export function schemaCheck(
+  schema: JsonSchemaLike,
+): (value: unknown, place: string) => readonly Problem[] {
+  const validator = Compile(schema);
+  return (value, place) =>
+    validator.Check(value) ? [] : problemsOf(validator.Errors(value)[1], place);
+}
+
+function problemsOf(found: readonly Finding[], place: string): readonly Problem[] {
+  const findings = meant(found);
+  // A field that is not known is told where it stands; the same once more, from its parent, is noise.
+  return findings
+    .filter(({ keyword }) => keyword !== 'boolean')
+    .flatMap((finding) => problemOf(finding, place));
+}
+
+/**
+ * Of the branches of a union only the one that was meant: those whose constant does not fit were not. When none or several
+ * are left, the union as a whole does not fit.
+ */
+function meant(found: readonly Finding[]): readonly Finding[] {
+  let findings = found;
+  for (const union of found.filter(({ keyword }) => keyword === 'anyOf')) {
+    const inside = (finding: Finding): string | undefined => {
+      const head = `${union.schemaPath}/anyOf/`;
+      if (!finding.schemaPath.startsWith(head)) return undefined;
+      return finding.schemaPath.slice(head.length).split('/')[0];
+    };
+    const own = findings.filter((finding) => inside(finding) !== undefined);
+    const strangers = new Set(own.filter((finding) => isMismatch(finding, union)).map(inside));
+    const close = own.filter((finding) => !strangers.has(inside(finding)));
+    const branches = new Set(close.map(inside));
+    findings =
+      branches.size === 1
+        ? findings.filter(
+            (finding) => finding !== union && !(own.includes(finding) && !close.includes(finding)),
+          )
+        : findings.filter((finding) => !own.includes(finding));
+  }
+  return findings;
+}
+
+/** A branch is another one's when its constant differs, or when the value is not even of its type. */
+function isMismatch({ keyword, instancePath }: Finding, union: Finding): boolean {
+  if (keyword === 'const') return instancePath.lastIndexOf('/') === union.instancePath.length;
+  return keyword === 'type' && instancePath === union.instancePath;
+}
+
+function problemOf({ instancePath, params, message }: Finding, place: string): readonly Problem[] {
+  const at = `${place}${instancePath.replaceAll('/', '.')}`;
+  if ('requiredProperties' in params && Array.isArray(params.requiredProperties))
+    return params.requiredProperties.map((name) => ({
+      at: `${at}.${name}`,
+      seen: 'is missing.',
+      mend: 'Add it.',
+    }));
+  if ('additionalProperties' in params && Array.isArray(params.additionalProperties))
+    return params.additionalProperties.map((name) => ({
+      at: `${at}.${name}`,
+      seen: 'is not a field.',
+      mend: 'Remove it.',
+    }));
+  if ('allowedValues' in params && Array.isArray(params.allowedValues))
+    return [
+      {
+        at,
+        seen: 'is none of the allowed values.',
+        mend: `Use one of ${params.allowedValues.join(', ')}.`,
+      },
+    ];
+  return [{ at, seen: `${message}.`, mend: 'Correct it.' }];
+}

@@ -1,0 +1,114 @@
+import {
+  type Caller,
+  type Envelope,
+  inputInvalid,
+  type RunHandle,
+  type RunId,
+  untilAborted,
+} from '@hexagent/agent-core';
+import type { FastifyReply } from 'fastify';
+import type { Static } from 'typebox';
+import type { Answer, Served } from '../api/route.ts';
+import { json } from '../api/route.ts';
+import { EVENT_STREAM } from '../schemas/event-stream.ts';
+import type { StartHeaders, StartQuery } from '../schemas/requests.ts';
+import { RunResult } from '../schemas/result.ts';
+import { PausedRun } from '../schemas/run.ts';
+import { sendEvents, singly } from '../streams/event-reply.ts';
+
+/** How a start and a fork answer. */
+export const BEGUN_ANSWERS: Readonly<Record<number, Answer>> = {
+  200: {
+    description: 'What the run came to, or its events as they come.',
+    content: { 'application/json': RunResult, ...EVENT_STREAM },
+    headers: { location: 'Where the run is, when it is kept.' },
+  },
+  202: {
+    ...json(PausedRun, 'The run waits, or goes on by itself (`Prefer: respond-async`).'),
+    headers: {
+      location: 'Where the run is.',
+      'preference-applied': '`respond-async`, when that was asked for.',
+    },
+  },
+};
+
+type Asked = {
+  readonly headers: Static<typeof StartHeaders>;
+  readonly query?: Static<typeof StartQuery>;
+  /** The client's own name of the run. */
+  readonly clientRunId?: string | undefined;
+};
+
+/**
+ * Begins a run and answers as the client wants it: with its events, with what it comes to, or at once. `isKept` says
+ * whether the run can be asked for later.
+ */
+export async function answerBegun(
+  served: Served,
+  asked: Asked,
+  {
+    begin,
+    isKept,
+  }: {
+    readonly begin: (caller: Caller) => Promise<RunHandle>;
+    readonly isKept: (caller: Caller) => boolean;
+  },
+): Promise<unknown> {
+  const { request, reply, context } = served;
+  const streams =
+    asked.query?.stream === 'sse' || (request.headers.accept ?? '').includes('text/event-stream');
+  const asking = await (streams ? served.streamCaller() : served.caller());
+  const { signal } = asking;
+  const caller = { ...asking, ...requestKeyOf(asked) };
+  const handle = await begin(caller);
+  const kept = isKept(caller);
+  request.log.info({ run: handle.runId }, 'run begun');
+  // The run tells its failures in its events; a lost store is told by the next door that is asked.
+  handle.result.catch((error: unknown) => request.log.error({ err: error, run: handle.runId }));
+  if (kept) reply.header('location', locationOf(handle.runId, context.prefix));
+  if (streams) {
+    const events = (): AsyncIterable<readonly Envelope[]> => singly(handle.events({ signal }));
+    return sendEvents(reply, events, { signal, streams: context.operation.streams });
+  }
+  if (kept && prefersAsync(asked.headers.prefer)) {
+    reply.header('preference-applied', 'respond-async');
+    return accepted(served, handle.runId, caller);
+  }
+  // A client that has left waits for nothing: what becomes of the run is not this request's.
+  const result = await untilAborted(handle.result, signal);
+  return result.kind === 'paused' ? accepted(served, handle.runId, caller) : result;
+}
+
+async function accepted(
+  { reply, context }: Served,
+  runId: RunId,
+  caller: Caller,
+): Promise<FastifyReply> {
+  const run = await context.gateway.get(runId, caller);
+  const { items: waits } = await context.gateway.waits({ runId, status: 'pending' }, caller);
+  return reply.code(202).send({ run, waits });
+}
+
+/** @throws AgentError `INPUT_INVALID` for two keys: nobody could say which of them the run was started under. */
+function requestKeyOf({ headers, clientRunId }: Asked): { readonly requestKey?: string } {
+  const key = headers['idempotency-key'];
+  if (key !== undefined && clientRunId !== undefined && key !== clientRunId)
+    throw inputInvalid('This request', [
+      {
+        at: 'body.clientRunId',
+        seen: 'is another key than the header Idempotency-Key.',
+        mend: 'Send one of them, or the same in both.',
+      },
+    ]);
+  const requestKey = key ?? clientRunId;
+  return requestKey === undefined ? {} : { requestKey };
+}
+
+/** Source: RFC 7240, section 4.1. */
+function prefersAsync(prefer = ''): boolean {
+  return prefer.split(',').some((one) => one.trim().toLowerCase() === 'respond-async');
+}
+
+function locationOf(runId: RunId, prefix: string): string {
+  return `${prefix}/runs/${encodeURIComponent(runId)}`;
+}

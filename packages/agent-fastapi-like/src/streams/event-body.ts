@@ -1,0 +1,166 @@
+import { Readable } from 'node:stream';
+import {
+  AgentError,
+  type Envelope,
+  errorAnswerOf,
+  type Linked,
+  linked,
+  type RunSnapshot,
+} from '@hexagent/agent-core';
+import { sseEncode } from '@hexagent/agent-core/adapter';
+import type { Pulse } from './heartbeat.ts';
+import type { HostStreams } from './host-streams.ts';
+
+export type Batches = AsyncIterable<readonly Envelope[]>;
+
+export type EventBodyOptions = {
+  /** The client has left, or the host closes. */
+  readonly signal: AbortSignal;
+  readonly streams: HostStreams;
+  /** The run as it is now, for a reader whose events are gone. */
+  readonly snapshot?: (() => Promise<RunSnapshot>) | undefined;
+};
+
+/** Bytes that are made in advance of one reader, beside what its socket holds. */
+const AHEAD_BYTES = 16 * 1_024;
+
+/**
+ * A watched run as the body of an answer: one frame an event, comments while nothing happens.
+ *
+ * Contract:
+ * - the source is asked when the reader has taken what was there, and a batch is made into bytes a piece at a time: a reader that
+ *   does not read costs `AHEAD_BYTES` and one event, and slows nobody;
+ * - a failure of the source is the last frame (`event: failure`, the problem as `data`), never a torn stream;
+ * - a host that closes ends it with a comment.
+ */
+export function eventBody(open: (after?: number) => Batches, options: EventBodyOptions): Readable {
+  return new EventBody(open, options);
+}
+
+class EventBody extends Readable {
+  readonly #open: (after?: number) => Batches;
+  readonly #options: EventBodyOptions;
+  readonly #link: Linked;
+  readonly #pulse: Pulse;
+  #source: AsyncIterator<readonly Envelope[]>;
+  #batch: readonly Envelope[] = [];
+  #at = 0;
+  #asking = false;
+  #wanted = false;
+  #ended = false;
+
+  constructor(open: (after?: number) => Batches, options: EventBodyOptions) {
+    super({ highWaterMark: AHEAD_BYTES });
+    this.#open = open;
+    this.#options = options;
+    this.#source = open()[Symbol.asyncIterator]();
+    this.#pulse = options.streams.heartbeat.join(() => this.#beat());
+    // Joined once for the whole stream: the source waits under the same signal again and again.
+    this.#link = linked(options.signal);
+    this.#link.until(new Promise<never>(() => undefined)).catch(() => this.#leave());
+    this.push(sseEncode({ comment: 'open' }));
+  }
+
+  override _read(): void {
+    this.#wanted = true;
+    if (this.#at < this.#batch.length) this.#give();
+    else if (!this.#asking) this.#ask();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#ended = true;
+    this.#batch = [];
+    this.#pulse.leave();
+    this.#link.release();
+    // Not awaited: a source that is busy answers in its own time, and the signal of its caller has told it.
+    void Promise.resolve(this.#source.return?.()).catch(() => undefined);
+    done(error);
+  }
+
+  #ask(): void {
+    this.#asking = true;
+    this.#source.next().then(
+      ({ done, value }) => {
+        this.#asking = false;
+        if (this.#ended) return;
+        if (done === true) this.#end();
+        else this.#take(value);
+      },
+      (error: unknown) => void this.#fail(error),
+    );
+  }
+
+  #take(batch: readonly Envelope[]): void {
+    this.#batch = batch;
+    this.#at = 0;
+    if (this.#wanted) this.#give();
+  }
+
+  /** A piece of the batch: the reader asks for the next when it has this. */
+  #give(): void {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    while (this.#at < this.#batch.length && bytes < AHEAD_BYTES) {
+      const frame = this.#options.streams.frames.of(this.#batch[this.#at] as Envelope);
+      pieces.push(frame);
+      bytes += frame.length;
+      this.#at += 1;
+    }
+    if (this.#at === this.#batch.length) this.#batch = [];
+    if (pieces.length === 0) {
+      this.#ask();
+      return;
+    }
+    for (const tell of this.#options.streams.told) tell(pieces.length);
+    this.#send(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, bytes));
+  }
+
+  #send(piece: Buffer | string): void {
+    this.#wanted = false;
+    this.#pulse.note();
+    this.push(piece);
+  }
+
+  /** A reader that has not taken what is there needs no comment. */
+  #beat(): void {
+    if (this.#wanted && !this.#ended) this.#send(sseEncode({ comment: 'still here' }));
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.push(null);
+  }
+
+  #leave(): void {
+    if (this.#ended) return;
+    const { reason } = this.#options.signal;
+    if (AgentError.is(reason) && reason.code === 'HOST_CLOSING')
+      this.push(sseEncode({ comment: 'closing: come again with the last id' }));
+    this.#end();
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    const { snapshot } = this.#options;
+    if (this.#ended) return;
+    try {
+      if (snapshot === undefined || !isPruned(error)) throw error;
+      const taken = await snapshot();
+      if (this.#ended) return;
+      this.#send(
+        sseEncode({ event: 'snapshot', id: String(taken.lastSeq), data: JSON.stringify(taken) }),
+      );
+      this.#source = this.#open(taken.lastSeq)[Symbol.asyncIterator]();
+      this.#asking = false;
+      if (this.#wanted) this.#ask();
+    } catch (failed) {
+      if (this.#ended) return;
+      const { body } = errorAnswerOf(failed);
+      this.push(sseEncode({ event: 'failure', data: JSON.stringify(body) }));
+      this.#end();
+    }
+  }
+}
+
+export function isPruned(error: unknown): boolean {
+  return AgentError.is(error) && error.code === 'EVENTS_PRUNED';
+}

@@ -1,0 +1,40 @@
+import type { Envelope } from '@hexagent/agent-core';
+
+/** Events as bytes of an event stream. */
+export interface EventFrames {
+  /** One frame: the number as `id`, the envelope as `data`. */
+  of(envelope: Envelope): Buffer;
+}
+
+/** What is kept of frames for other readers of the same run: so many, and so many bytes. */
+const KEPT_FRAMES = 512;
+const KEPT_BYTES = 2 * 1_024 * 1_024;
+
+/**
+ * Frames for all readers of a host. An owner shows the same envelope to everybody who keeps up with its run, so that the
+ * last frames are kept: a thousand readers cost one encoding.
+ */
+export function eventFrames(): EventFrames {
+  const kept = new Map<Envelope, Buffer>();
+  let bytes = 0;
+  const keep = (envelope: Envelope, frame: Buffer): void => {
+    if (frame.length > KEPT_BYTES) return;
+    kept.set(envelope, frame);
+    bytes += frame.length;
+    for (const [oldest, { length }] of kept) {
+      if (kept.size <= KEPT_FRAMES && bytes <= KEPT_BYTES) return;
+      kept.delete(oldest);
+      bytes -= length;
+    }
+  };
+  return {
+    of: (envelope) => {
+      const known = kept.get(envelope);
+      if (known !== undefined) return known;
+      // JSON has no line breaks outside its strings, and escapes those within.
+      const frame = Buffer.from(`id: ${envelope.seq}\ndata: ${JSON.stringify(envelope)}\n\n`);
+      keep(envelope, frame);
+      return frame;
+    },
+  };
+}
