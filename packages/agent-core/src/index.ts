@@ -16,6 +16,8 @@ export {
   type HookableKind,
   type Limits,
   type OutputOf,
+  PROMPT_CACHINGS,
+  type PromptCaching,
   RECOVERIES,
   type SignalHook,
 } from './definition/agent-definition.ts';
@@ -108,6 +110,7 @@ export {
   type CleanupOutcome,
   type CleanupTarget,
 } from './vocabulary/cancellation.ts';
+export type { Cost } from './vocabulary/cost.ts';
 export {
   EVIDENCE_CAPTURES,
   EVIDENCE_KINDS,
@@ -120,6 +123,7 @@ export {
   CALL_OUTCOMES,
   type CallOutcome,
   type DataPart,
+  isMediaPart,
   MESSAGE_ROLES,
   type MediaPart,
   type MediaSource,
@@ -219,6 +223,7 @@ export {
   type ModelRequest,
   type PromptCache,
 } from './model/agent-model.ts';
+export { type CatalogueEntry, ModelCatalogue, modelCatalogue } from './model/catalogue.ts';
 export {
   EMBEDDING_PURPOSES,
   type EmbeddingAnswer,
@@ -227,6 +232,8 @@ export {
   type EmbeddingRequest,
 } from './model/embedding-model.ts';
 export { MODALITIES, type Modality, modalityOf } from './model/modality.ts';
+export { type ModelConclusion, type ModelFinding, ModelProbe } from './model/model-probe.ts';
+export { costOf, type Price, type Prices } from './model/prices.ts';
 export { type RetryOptions, withRetries } from './model/retry.ts';
 export { type OpenedTools, ToolSource } from './sources/tool-source.ts';
 export { type ErrorAnswer, errorAnswerOf } from './transport/error-answer.ts';

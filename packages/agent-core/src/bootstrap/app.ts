@@ -6,6 +6,8 @@ import type { Caller } from '../gateway/caller.ts';
 import type { Pruned, PruneOptions } from '../gateway/prune-runs.ts';
 import type { RunGateway } from '../gateway/run-gateway.ts';
 import type { RunHandle } from '../gateway/run-handle.ts';
+import type { ModelCapabilities } from '../model/agent-model.ts';
+import type { ModelSelection } from '../vocabulary/model-selection.ts';
 import type { RunResult } from '../vocabulary/outcome.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import type { Principal, Scope } from '../vocabulary/scope.ts';
@@ -28,6 +30,11 @@ export type AppConfig = {
    * back. From 0 to 600,000; default 5,000.
    */
   readonly drainMs?: number;
+  /**
+   * What callers may select, whatever the agents say: nothing (`false`), or one of these, each exactly as it stands here.
+   * Left out, whatever the agent and the model take.
+   */
+  readonly selection?: false | readonly ModelSelection[];
 };
 
 export type StartOptions = {
@@ -57,6 +64,8 @@ export interface App {
     runId: RunId,
     options?: { readonly principal?: Principal },
   ): Promise<RunHandle<O>>;
+  /** What the model can do that a run with this selection would ask; undefined without a model. */
+  capabilities(selection?: ModelSelection): ModelCapabilities | undefined;
   /** What is bound to a port: `doctor`, `migrate`. */
   all<T>(port: Port<T, 'one' | 'many'>): readonly T[];
   /** Claims what is claimable now and drives it until it rests, several runs at once; answers how many. */

@@ -15,11 +15,13 @@ import { Observer } from '../events/observer.ts';
 import type { GatewayParts } from '../gateway/drive.ts';
 import { OwnedRuns } from '../gateway/owned-runs.ts';
 import { Model } from '../model/agent-model.ts';
+import { ModelCatalogue } from '../model/catalogue.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
 import { ToolSource } from '../sources/tool-source.ts';
 import type { App, AppConfig } from './app.ts';
 import { checkAgents } from './check-agents.ts';
 import { configProblems } from './check-config.ts';
+import { checkModels, costMissing } from './check-models.ts';
 import { composeApp } from './compose-app.ts';
 import { ClockPort, IdsPort } from './environment.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -45,6 +47,7 @@ export async function bootstrap(config: AppConfig): Promise<App> {
     for (const plugin of ordered)
       problems.push(...(await setUpPlugin(plugin, { ports, lifecycle })));
     problems.push(...ports.problems(), ...checkAgents(config.agents, ports));
+    problems.push(...checkModels(config, ports));
     refuse(problems, config, ports);
     const { drainMs } = config;
     const within = drainMs === undefined ? {} : { drainMs };
@@ -74,10 +77,12 @@ function refuse(problems: readonly Problem[], { agents }: AppConfig, ports: Port
   if (durable.length > 0 && !ports.has(Durability.id)) throw persistenceMissing(durable);
   const asking = agents.find((agent) => agent.execute === undefined);
   if (asking !== undefined && !ports.has(Model.id)) throw modelMissing(asking.name);
+  const unpriced = costMissing(agents, ports);
+  if (unpriced !== undefined) throw unpriced;
   throw bootstrapInvalid(problems);
 }
 
-function gatewayParts(ports: PortTable, { agents, leaseMs }: AppConfig): GatewayParts {
+function gatewayParts(ports: PortTable, { agents, leaseMs, selection }: AppConfig): GatewayParts {
   const clock: Clock = ports.find(ClockPort) ?? systemClock;
   const ids = ports.find(IdsPort) ?? randomIds;
   const setup: RunSetup = {
@@ -88,6 +93,7 @@ function gatewayParts(ports: PortTable, { agents, leaseMs }: AppConfig): Gateway
     observer: ports.find(Observer),
     sealer: ports.find(Sealer),
     blobs: ports.find(BlobStore),
+    catalogue: ports.find(ModelCatalogue),
     sources: new Map(ports.all(ToolSource).map((source) => [source.id, source])),
     resolve: (port) => ports.resolve(port),
   };
@@ -98,5 +104,6 @@ function gatewayParts(ports: PortTable, { agents, leaseMs }: AppConfig): Gateway
     agents: new Map(agents.map((agent) => [agent.name, agent])),
     owner: `o${ids.next()}`,
     dispatcher: ports.find(RunDispatcher),
+    selection,
   };
 }

@@ -1,6 +1,7 @@
 import type { Problem } from '../base/error-catalog.ts';
 import { isJsonObject } from '../base/json.ts';
 import { LEAST_LEASE_MS } from '../gateway/owned-runs.ts';
+import { selectableProblems } from '../vocabulary/model-selection.ts';
 import { checkManifest } from './check-manifest.ts';
 import { isListPort } from './plugin-order.ts';
 
@@ -23,6 +24,7 @@ export function configProblems(config: unknown): readonly Problem[] {
     agents,
     leaseMs,
     drainMs,
+    selection,
   } = config as Readonly<Record<string, unknown>>;
   return [
     ...unknownKeys(config),
@@ -32,10 +34,11 @@ export function configProblems(config: unknown): readonly Problem[] {
     ...eachOf(agents, { at: 'agents', of: agentProblems }),
     ...leaseProblems(leaseMs),
     ...drainProblems(drainMs),
+    ...selectableProblems(selection, 'selection'),
   ];
 }
 
-const KEYS = ['plugins', 'provide', 'agents', 'start', 'leaseMs', 'drainMs'];
+const KEYS = ['plugins', 'provide', 'agents', 'start', 'leaseMs', 'drainMs', 'selection'];
 
 const MOST_DRAIN_MS = 600_000;
 

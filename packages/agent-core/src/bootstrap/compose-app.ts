@@ -69,6 +69,7 @@ export function composeApp(
       checkAgent(agent.name, (await runs.get(runId, caller)).agent);
       return (await runs.resume(runId, caller)) as RunHandle<O>;
     },
+    capabilities: (selection) => parts.setup.model?.capabilities(selection),
     all: (port) => ports.all(port),
     recover: (stop) => recover(parts, stop),
     drive: async (rootRunId, { signal }) => {

@@ -6,6 +6,8 @@ import type { InferSchema, Schema } from '../base/schema-types.ts';
 import type { AgentYield } from '../events/agent-yield.ts';
 import type { ToolCatalogue } from '../tools/catalogue.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { Cost } from '../vocabulary/cost.ts';
+import type { ModelSelection } from '../vocabulary/model-selection.ts';
 import type { RunContext } from '../vocabulary/run-context.ts';
 import type { Admission, RunInput } from '../vocabulary/run-input.ts';
 import type { RunSignal, SignalKind } from '../vocabulary/signal.ts';
@@ -25,6 +27,8 @@ export type Limits = {
   readonly maxToolCalls?: number;
   /** Input and output of all calls together. */
   readonly maxTokens?: number;
+  /** What all calls together may cost, by the prices of the `ModelCatalogue`: `{ amount: '0.50', currency: 'USD' }`. Looked at before each call. */
+  readonly maxCost?: Cost;
   /** Active time; waiting is free. */
   readonly timeoutMs?: number;
   /** How often an answer that does not fit `output` is asked again. Default 2. */
@@ -78,7 +82,14 @@ export type AgentSpec<N extends Needs, O extends Schema | undefined> = {
     readonly topP?: number;
     readonly maxTokens?: number;
   };
+  /** Whether the provider keeps the prompt between calls, and for how long. Left out, the model's own option decides. */
+  readonly promptCache?: PromptCaching;
+  /** What callers may select: nothing (`false`), or one of these, each exactly as it stands here. Left out, whatever the model takes. */
+  readonly selection?: false | readonly ModelSelection[];
 };
+
+export const PROMPT_CACHINGS = [false, '5m', '1h'] as const;
+export type PromptCaching = (typeof PROMPT_CACHINGS)[number];
 
 /** A checked, frozen agent. Made by `defineAgent` only. */
 export interface AgentDefinition<Output = unknown> {
@@ -110,6 +121,8 @@ export interface AgentDefinition<Output = unknown> {
     readonly maxOutputRetries: number;
   };
   readonly sampling?: AgentSpec<Needs, undefined>['sampling'];
+  readonly promptCache?: PromptCaching;
+  readonly selection?: false | readonly ModelSelection[];
   readonly '~output'?: Output;
 }
 

@@ -201,7 +201,7 @@ test('names the agent, the field, what was seen and the mend, every problem at o
     '  - defineAgent("").limits.maxOutputRetries: is -1. Use a whole number of at least 0.',
     '  - defineAgent("").limits.timeoutMs: is 1.5. Use a whole number of at least 1.',
     '  - defineAgent("").limits.maxTokens: is "5". Use a whole number of at least 1.',
-    '  - defineAgent("").limits.speed: is not known. Known here: maxSteps, maxToolCalls, maxTokens, timeoutMs, maxOutputRetries.',
+    '  - defineAgent("").limits.speed: is not known. Known here: maxSteps, maxToolCalls, maxTokens, timeoutMs, maxOutputRetries, maxCost.',
     '  - defineAgent("").sampling.temperature: is -1. Use a number of at least 0.',
     '  - defineAgent("").sampling.topP: is 2. Use a number above 0, at most 1.',
     '  - defineAgent("").sampling.maxTokens: is 0. Use a whole number of at least 1.',
@@ -256,22 +256,18 @@ test('refuses a need that is no port', () => {
   ]);
 });
 
-test.each([
-  'compaction',
-  'teammates',
-  'delegationAllowed',
-  'context',
-  'promptCache',
-  'refreshContextEachStep',
-])('refuses %s until it has a behaviour', (field) => {
-  expect(problemsOf({ name: 'a', [field]: {} })).toEqual([
-    expect.stringMatching(
-      new RegExp(
-        `^ {2}- defineAgent\\("a"\\)\\.${field}: has no behaviour yet\\. .+ until then\\.$`,
+test.each(['compaction', 'teammates', 'delegationAllowed', 'context', 'refreshContextEachStep'])(
+  'refuses %s until it has a behaviour',
+  (field) => {
+    expect(problemsOf({ name: 'a', [field]: {} })).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^ {2}- defineAgent\\("a"\\)\\.${field}: has no behaviour yet\\. .+ until then\\.$`,
+        ),
       ),
-    ),
-  ]);
-});
+    ]);
+  },
+);
 
 test('does not take an inherited name for a later field or a limit', () => {
   expect(problemsOf({ name: 'a', toString: 1, limits: { valueOf: 1 } })).toEqual([
@@ -280,10 +276,51 @@ test('does not take an inherited name for a later field or a limit', () => {
   ]);
 });
 
-test('refuses a cost limit and any other exposure until they have a behaviour', () => {
-  expect(problemsOf({ name: 'a', limits: { maxCost: 1 }, streamingExposure: 'strict' })).toEqual([
+test('refuses any other exposure until it has a behaviour', () => {
+  expect(problemsOf({ name: 'a', streamingExposure: 'strict' })).toEqual([
     expect.stringContaining('streamingExposure: "strict" has no behaviour yet.'),
-    '  - defineAgent("a").limits.maxCost: has no behaviour yet. A cost limit comes with a later release: leave it out until then.',
+  ]);
+});
+
+test.each([
+  1,
+  '0.50',
+  { amount: 0.5, currency: 'USD' },
+  { amount: '0', currency: 'USD' },
+  { amount: '1e3', currency: 'USD' },
+  { amount: '0.50', currency: ' ' },
+  { amount: '0.50' },
+  { amount: '0.50', currency: 'USD', each: 'run' },
+])('refuses %j as a limit of cost', (maxCost) => {
+  expect(problemsOf({ name: 'a', limits: { maxCost } })).toEqual([
+    expect.stringContaining(
+      "Give an amount above 0 and its currency: { amount: '0.50', currency: 'USD' }.",
+    ),
+  ]);
+});
+
+test('takes a limit of cost, caching and what may be selected, and keeps them as they are', () => {
+  const limits = { maxCost: { amount: '0.50', currency: 'USD' } };
+  const selection = [{ provider: 'p', model: 'm' }, { profile: 'fast' }];
+  const agent = defineAgent({ name: 'a', limits, promptCache: '1h', selection });
+  expect(agent.limits.maxCost).toEqual(limits.maxCost);
+  expect([agent.promptCache, agent.selection]).toEqual(['1h', selection]);
+  const closed = defineAgent({ name: 'a', promptCache: false, selection: false });
+  expect([closed.promptCache, closed.selection]).toEqual([false, false]);
+});
+
+test('refuses caching for any other time, and what is no list of selections', () => {
+  expect(
+    problemsOf({ name: 'a', promptCache: '10m', selection: [{}, { model: '' }, 'm', { size: 1 }] }),
+  ).toEqual([
+    '  - defineAgent("a").promptCache: is "10m". Choose one of: false, "5m", "1h".',
+    '  - defineAgent("a").selection[0]: selects nothing. Name a provider, a model or a profile.',
+    '  - defineAgent("a").selection[1].model: is "". Name it with a text, or leave it out.',
+    '  - defineAgent("a").selection[2]: is "m". Send an object of names.',
+    '  - defineAgent("a").selection[3].size: is not known. Known here: provider, model, profile.',
+  ]);
+  expect(problemsOf({ name: 'a', selection: true })).toEqual([
+    '  - defineAgent("a").selection: is true. Say false, or list selections.',
   ]);
 });
 

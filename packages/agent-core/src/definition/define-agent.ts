@@ -75,6 +75,10 @@ export function defineAgent<N extends Needs = Needs, O extends Schema | undefine
     streamingExposure: spec.streamingExposure ?? 'balanced',
     limits: Object.freeze({ ...DEFAULTS, ...present(spec.limits) }),
     ...(spec.sampling === undefined ? {} : { sampling: Object.freeze({ ...spec.sampling }) }),
+    ...(spec.promptCache === undefined ? {} : { promptCache: spec.promptCache }),
+    ...(spec.selection === undefined
+      ? {}
+      : { selection: spec.selection && Object.freeze([...spec.selection]) }),
   };
   return Object.freeze(definition) as unknown as AgentDefinition<OutputOf<O>>;
 }

@@ -1,5 +1,6 @@
 import type { Problem } from '../base/error-catalog.ts';
 import { isJsonObject } from '../base/json.ts';
+import { picosOf } from '../vocabulary/cost.ts';
 import { shown } from './shown.ts';
 
 type Rule = { readonly holds: (value: unknown) => boolean; readonly mend: string };
@@ -15,7 +16,23 @@ const LIMITS: Readonly<Record<string, Rule>> = {
   maxTokens: wholeFrom(1),
   timeoutMs: wholeFrom(1),
   maxOutputRetries: wholeFrom(0),
+  maxCost: {
+    holds: isAmount,
+    mend: "Give an amount above 0 and its currency: { amount: '0.50', currency: 'USD' }.",
+  },
 };
+
+function isAmount(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { amount, currency, ...more } = value;
+  const picos = typeof amount === 'string' ? picosOf(amount) : undefined;
+  const isMoney = picos !== undefined && picos > 0n;
+  return isMoney && typeof currency === 'string' && currency.trim() !== '' && isEmpty(more);
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0;
+}
 
 const SAMPLING: Readonly<Record<string, Rule>> = {
   temperature: {
@@ -31,18 +48,12 @@ const SAMPLING: Readonly<Record<string, Rule>> = {
 
 /** What is wrong with the limits of an agent. */
 export function limitProblems(limits: unknown, at: string): readonly Problem[] {
-  const cost: Problem = {
-    at: `${at}.maxCost`,
-    seen: 'has no behaviour yet.',
-    mend: 'A cost limit comes with a later release: leave it out until then.',
-  };
-  const later = isJsonObject(limits) && limits['maxCost'] !== undefined ? [cost] : [];
-  return [...later, ...numberProblems(limits, { at, rules: LIMITS, later: ['maxCost'] })];
+  return numberProblems(limits, { at, rules: LIMITS });
 }
 
 /** What is wrong with the sampling of an agent. */
 export function samplingProblems(sampling: unknown, at: string): readonly Problem[] {
-  return numberProblems(sampling, { at, rules: SAMPLING, later: [] });
+  return numberProblems(sampling, { at, rules: SAMPLING });
 }
 
 function numberProblems(
@@ -50,18 +61,16 @@ function numberProblems(
   {
     at,
     rules,
-    later,
   }: {
     readonly at: string;
     readonly rules: Readonly<Record<string, Rule>>;
-    readonly later: readonly string[];
   },
 ): readonly Problem[] {
   if (given === undefined) return [];
   if (!isJsonObject(given))
     return [{ at, seen: `is ${shown(given)}.`, mend: 'Pass an object of numbers.' }];
   return Object.entries(given).flatMap(([key, value]): readonly Problem[] => {
-    if (value === undefined || later.includes(key)) return [];
+    if (value === undefined) return [];
     const place = `${at}.${key}`;
     const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
     if (rule === undefined)

@@ -3,8 +3,9 @@ import { isJsonObject } from '../base/json.ts';
 import type { Needs } from '../base/port.ts';
 import type { Schema } from '../base/schema-types.ts';
 import type { Tool } from '../tools/tool.ts';
+import { selectableProblems } from '../vocabulary/model-selection.ts';
 import { ADMISSIONS } from '../vocabulary/run-input.ts';
-import { type AgentSpec, EXPOSURES, RECOVERIES } from './agent-definition.ts';
+import { type AgentSpec, EXPOSURES, PROMPT_CACHINGS, RECOVERIES } from './agent-definition.ts';
 import { approvalProblems } from './approval-problems.ts';
 import { limitProblems, samplingProblems } from './number-problems.ts';
 import { shown } from './shown.ts';
@@ -32,6 +33,8 @@ const FIELDS = [
   'streamingExposure',
   'limits',
   'sampling',
+  'promptCache',
+  'selection',
 ];
 
 /** Fields of the contract whose behaviour has its own release: refused until then, never accepted and ignored. */
@@ -40,7 +43,6 @@ const LATER: Readonly<Record<string, string>> = {
   teammates: 'Teammates come with the delegation release: leave them out until then.',
   delegationAllowed: 'Delegation comes with the delegation release: leave it out until then.',
   context: 'Context providers come with the context release: leave them out until then.',
-  promptCache: 'Prompt caching comes with the context release: leave it out until then.',
   refreshContextEachStep:
     'Context providers come with the context release: leave it out until then.',
 };
@@ -56,6 +58,8 @@ export function specProblems(spec: Spec, subject: string): readonly Problem[] {
     ...choices(spec, subject),
     ...limitProblems(spec.limits, `${subject}.limits`),
     ...samplingProblems(spec.sampling, `${subject}.sampling`),
+    ...cachingProblems(spec.promptCache, `${subject}.promptCache`),
+    ...selectableProblems(spec.selection, `${subject}.selection`),
     ...signalProblems(spec, subject),
     ...lists(spec, subject),
     ...approvalProblems(spec, { subject, durable: isDurable(spec) }),
@@ -194,6 +198,11 @@ function choices(spec: Spec, subject: string): readonly Problem[] {
   return problems;
 }
 
+function cachingProblems(given: unknown, at: string): readonly Problem[] {
+  if (given === undefined || (PROMPT_CACHINGS as readonly unknown[]).includes(given)) return [];
+  return [{ at, seen: `is ${shown(given)}.`, mend: 'Choose one of: false, "5m", "1h".' }];
+}
+
 function lists(spec: Spec, subject: string): readonly Problem[] {
   const problems: Problem[] = [];
   for (const [field, what] of [
@@ -261,7 +270,7 @@ function customLoop(spec: Spec, subject: string): readonly Problem[] {
       },
     ];
   }
-  return (['toolSources', 'sampling'] as const)
+  return (['toolSources', 'sampling', 'promptCache'] as const)
     .filter((field) => spec[field] !== undefined)
     .map((field) => ({
       at: `${subject}.${field}`,

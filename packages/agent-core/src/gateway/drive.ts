@@ -12,6 +12,7 @@ import { loadRun } from '../runner/load-run.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
 import type { Rest } from '../runner/settle-run.ts';
 import { isTerminal } from '../vocabulary/state.ts';
+import type { Selectable } from './check-selection.ts';
 import { hintRest } from './hint.ts';
 import type { OwnedRuns } from './owned-runs.ts';
 
@@ -24,6 +25,8 @@ export type GatewayParts = {
   readonly closing: Linked;
   /** The name under which this process claims runs. */
   readonly owner: string;
+  /** What callers may select of the model, as far as the operator says. */
+  readonly selection: Selectable;
   /** An engine that decides who drives what this process does not. */
   readonly dispatcher: RunDispatcher | undefined;
 };

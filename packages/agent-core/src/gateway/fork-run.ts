@@ -19,6 +19,8 @@ import type { RunInput } from '../vocabulary/run-input.ts';
 import type { Principal } from '../vocabulary/scope.ts';
 import { checkCaller, headFor, type OwnedHead } from './access.ts';
 import type { Caller } from './caller.ts';
+import { checkMedia } from './check-media.ts';
+import { checkSelection } from './check-selection.ts';
 import { definitionOf, driveOwned, type GatewayParts } from './drive.ts';
 import { type ForkBoundary, forkBoundary, forkLogOf, stateAt } from './fork-boundary.ts';
 import { givenName } from './given.ts';
@@ -58,6 +60,8 @@ export async function forkRun(
     input: inputOf(parent, options),
     principal: heir(head.principal, caller.principal),
   });
+  checkSelection(parts, definition, facts.input.selection);
+  checkMedia(parts.setup, definition, facts.input);
   checkTools(facts, parent.messages);
   return created(parts, { facts, parent, options, caller });
 }

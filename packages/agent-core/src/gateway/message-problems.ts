@@ -1,7 +1,13 @@
 import type { Problem } from '../base/error-catalog.ts';
 import { isJsonObject } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
-import { CALL_OUTCOMES, MESSAGE_ROLES, type Message, type Part } from '../vocabulary/message.ts';
+import {
+  CALL_OUTCOMES,
+  isMediaPart,
+  MESSAGE_ROLES,
+  type Message,
+  type Part,
+} from '../vocabulary/message.ts';
 
 /** What is wrong with the message of a run: a text, or parts that a user may send. */
 export function messageProblems(message: unknown, at: string): readonly Problem[] {
@@ -82,7 +88,7 @@ const FORMS: Readonly<Record<Part['type'], Form>> = {
     mend: 'Send { "type": "data", "data": a JSON value }.',
   },
   media: {
-    fits: (part) => typeof part['mediaType'] === 'string' && isSource(part['source']),
+    fits: isMediaPart,
     mend: 'Send { "type": "media", "mediaType": "image/png", "source": { "kind": "url", "url": "…" } }.',
   },
   'tool-call': {
@@ -123,16 +129,4 @@ function choice(
 ): readonly Problem[] {
   if ((of as readonly unknown[]).includes(value)) return [];
   return [{ at, seen: `is ${shown(value)}.`, mend: `Choose one of: ${of.join(', ')}.` }];
-}
-
-const SOURCE_FIELDS: Readonly<Record<string, string>> = {
-  url: 'url',
-  inline: 'base64',
-  blob: 'ref',
-};
-
-function isSource(source: unknown): boolean {
-  if (!isJsonObject(source)) return false;
-  const field = SOURCE_FIELDS[String(source['kind'])];
-  return field !== undefined && typeof source[field] === 'string';
 }

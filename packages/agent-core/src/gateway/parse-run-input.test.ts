@@ -126,7 +126,7 @@ test('names everything that is wrong, at once', () => {
     'input.parentRunId: is 3. Use 1 to 256 letters, digits or ". _ ~ : @ -".',
     'input.history: is not a list. Send a list of messages.',
     'input.clientTools: is not a list. Send a list of tools.',
-    'input.selection: is "m". Send an object.',
+    'input.selection: is "m". Send an object of names.',
     'input.state: is []. Send an object.',
     'input.dependencies: is 1. Send an object.',
     'input.metadata.size: is 3. Metadata is text to text.',

@@ -2,6 +2,7 @@ import { inputInvalid, type Problem } from '../base/error-catalog.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 import type { TextPart } from '../vocabulary/message.ts';
+import { selectionProblems } from '../vocabulary/model-selection.ts';
 import { ADMISSIONS, type RunInput } from '../vocabulary/run-input.ts';
 import { sizeProblems } from './given.ts';
 import { historyProblems, isTextTurn, messageProblems, shown } from './message-problems.ts';
@@ -97,7 +98,9 @@ function problemsOf(input: Readonly<Record<string, unknown>>): Problem[] {
     });
   problems.push(...historyProblems(input['history'], 'input.history'));
   problems.push(...clientToolProblems(input['clientTools']));
-  for (const field of ['selection', 'state', 'metadata', 'dependencies']) {
+  if (input['selection'] !== undefined)
+    problems.push(...selectionProblems(input['selection'], 'input.selection'));
+  for (const field of ['state', 'metadata', 'dependencies']) {
     const value = input[field];
     if (value !== undefined && !isJsonObject(value))
       problems.push({

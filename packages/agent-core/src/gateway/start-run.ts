@@ -21,6 +21,8 @@ import type { RunFacts } from '../runner/run-facts.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import { checkCaller, headFor } from './access.ts';
 import type { Caller } from './caller.ts';
+import { checkMedia } from './check-media.ts';
+import { checkSelection } from './check-selection.ts';
 import { definitionOf, driveOwned, type GatewayParts } from './drive.ts';
 import { followedHandle, ownedHandle } from './handles.ts';
 import { parseRunInput } from './parse-run-input.ts';
@@ -39,6 +41,8 @@ export async function startRun(
   parts.closing.throwIfAborted();
   const definition = definitionOf(parts, agent);
   const input = parseRunInput(given);
+  checkSelection(parts, definition, input.selection);
+  checkMedia(parts.setup, definition, input);
   const { principal } = caller;
   const facts = factsOf(parts.setup, { definition, input, principal });
   if (definition.durable) return parts.owned.taking(() => startDurable(parts, facts, caller));

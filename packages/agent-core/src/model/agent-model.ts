@@ -15,6 +15,10 @@ export type ModelCapabilities = {
   readonly structuredOutput: 'none' | 'final-only' | 'with-tools';
   /** What it reads, of `MODALITIES`. */
   readonly inputModalities: readonly string[];
+  /** Who a call goes to, as a catalogue of prices names it; the model's `id` where it is left out. */
+  readonly provider?: string;
+  /** The name of the model that a call goes to, where it is known. */
+  readonly model?: string;
 };
 
 export type PromptCache = { readonly breakpoints: readonly number[]; readonly ttlSeconds?: number };
@@ -74,7 +78,10 @@ export type ModelEvent =
       readonly reason: (typeof FINISH_REASONS)[number];
       /** Of this call: where a provider says it several times, its last word, not the sum. */
       readonly usage: Usage;
+      /** Who has answered, as the provider names it. */
       readonly model: string;
+      /** Told where one model stands for several providers. */
+      readonly provider?: string;
     };
 
 /** A source of model output. Adapters implement this; only `runner/` calls it. */

@@ -48,6 +48,9 @@ export class ActiveRun {
   /** The current batch, in call order. */
   batch: readonly OpenCall[] = NOTHING;
   readonly toolNames: string[] = [];
+  /** How many of the messages have been looked through for media, and whether any has some. */
+  mediaSeen = 0;
+  hasMedia = false;
   unknownEffects: readonly CallId[] = NOTHING;
   unread: readonly string[] = NOTHING;
   journal: RunJournal | undefined;
@@ -265,10 +268,12 @@ export class ActiveRun {
   }
 
   summary(): RunSummary {
+    const { cost, unpriced } = this.counters;
     return {
       text: this.guard?.text(this.lastText) ?? this.lastText,
       toolCalls: [...this.toolNames],
       evidenceCount: this.counters.evidence,
+      ...(cost === undefined || unpriced !== undefined ? {} : { cost }),
       ...(this.unread.length > 0 ? { unread: this.unread } : {}),
       ...(this.unknownEffects.length > 0 ? { unknownEffects: this.unknownEffects } : {}),
     };

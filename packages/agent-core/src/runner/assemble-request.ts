@@ -1,4 +1,6 @@
-import type { ModelRequest } from '../model/agent-model.ts';
+import type { PromptCaching } from '../definition/agent-definition.ts';
+import type { ModelRequest, PromptCache } from '../model/agent-model.ts';
+import { cacheBreakpoints } from '../model/cache-breakpoints.ts';
 import type { ActiveRun } from './active-run.ts';
 import { assembleMessages } from './assemble-messages.ts';
 import { outputPlan } from './output-rules.ts';
@@ -35,5 +37,15 @@ export function assembleRequest(run: ActiveRun): ModelRequest {
   if (plan.output !== undefined) request.output = plan.output;
   if (definition.sampling !== undefined) request.sampling = definition.sampling;
   if (input.selection !== undefined) request.selection = input.selection;
+  const { promptCache } = definition;
+  if (promptCache !== undefined) request.cache = cacheOf(promptCache, request.messages);
   return request;
+}
+
+const TTL_SECONDS = { '5m': 300, '1h': 3_600 } as const;
+
+/** What the agent says about caching, in the terms of the model port. */
+function cacheOf(caching: PromptCaching, messages: ModelRequest['messages']): PromptCache {
+  if (caching === false) return { breakpoints: [] };
+  return { breakpoints: cacheBreakpoints(messages), ttlSeconds: TTL_SECONDS[caching] };
 }

@@ -2,6 +2,7 @@ import { AgentError } from '../base/error.ts';
 import { modelStreamTruncated } from '../base/error-catalog.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { AgentModel, ModelRequest } from '../model/agent-model.ts';
+import type { Cost } from '../vocabulary/cost.ts';
 import { addUsage } from '../vocabulary/usage.ts';
 import type { ActiveRun } from './active-run.ts';
 import { assembleRequest, instruct } from './assemble-request.ts';
@@ -9,8 +10,11 @@ import { pollControl } from './control-lane.ts';
 import { readConversation } from './conversation-lane.ts';
 import { untilDrained } from './drain.ts';
 import { AnswerAssembler, type ModelAnswer } from './model-answer.ts';
+import { answerOverflow } from './overflow.ts';
+import { holdsMedia, withMedia } from './request-media.ts';
 import { ShownDeltas } from './shown-deltas.ts';
 import { shownInput } from './shown-input.ts';
+import { spend } from './spending.ts';
 
 /** How often a partial answer is taken back and asked for again. */
 const MAX_RETRIES = 2;
@@ -20,7 +24,12 @@ const TAIL_LIMIT = 2048;
 const TAIL_CHARACTERS = 512 * 1024;
 
 /** An answer and the step that it came in. The step is still open: its end belongs to the commit of the answer. */
-export type ModelStep = { readonly stepId: string; readonly answer: ModelAnswer };
+export type ModelStep = {
+  readonly stepId: string;
+  readonly answer: ModelAnswer;
+  /** What it has cost, where its price is known. */
+  readonly cost: Cost | undefined;
+};
 
 /**
  * Asks the model once and shows what comes. A failure before the first event is the adapter's to retry;
@@ -41,7 +50,8 @@ export async function callModel(run: ActiveRun, model: AgentModel): Promise<Mode
   }
   run.pollPoint = 'model-stream-tick';
   if (run.systemText === undefined) await instruct(run);
-  const request = assembleRequest(run);
+  const assembled = assembleRequest(run);
+  const request = holdsMedia(run) ? await withMedia(run, assembled, model) : assembled;
   for (let attempt = 0; ; attempt += 1) {
     const shown = new ShownDeltas(run, stepId);
     const assembler = new AnswerAssembler({
@@ -57,9 +67,12 @@ export async function callModel(run: ActiveRun, model: AgentModel): Promise<Mode
       );
       shown.end();
       run.counters.usage = addUsage(run.counters.usage, answer.usage);
-      return { stepId, answer };
+      const cost = spend(run, answer);
+      return { stepId, answer, cost };
     } catch (error) {
       if (run.abort.aborted) throw run.abort.reason;
+      if (AgentError.is(error) && error.code === 'MODEL_CONTEXT_OVERFLOW')
+        answerOverflow(run, error);
       if (!AgentError.is(error) || !error.retryable || attempt >= MAX_RETRIES) throw error;
       if (!assembler.started) throw error;
       run.feed.mark({ type: 'rewound', steps: [stepId], reason: 'model-retry' });

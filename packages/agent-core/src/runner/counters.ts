@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
+import type { Cost } from '../vocabulary/cost.ts';
 import type { Usage } from '../vocabulary/usage.ts';
 
 /** What a run counts; stored on its row with every commit. */
@@ -7,6 +8,10 @@ export type Counters = {
   steps: number;
   toolCalls: number;
   usage: Usage;
+  /** What the calls with a known price have cost together; absent before the first. */
+  cost?: Cost;
+  /** Calls whose price nobody knows; absent where there is none, or where nobody asks for prices. */
+  unpriced?: number;
   /** Milliseconds of work; waiting is free. */
   activeMs: number;
   /** Rows of evidence. */
@@ -21,6 +26,8 @@ export type Counters = {
   announced: number;
   /** Answers that did not fit the declared output, in a row. */
   outputRetries: number;
+  /** Answers in a row that their provider has paused; absent before the first. */
+  continued?: number;
   /** Events that have come before their wait was opened, and are kept for it. */
   earlyEvents: number;
 };

@@ -6,16 +6,21 @@ import {
 } from '../base/error-catalog.ts';
 import { totalTokens } from '../vocabulary/usage.ts';
 import type { ActiveRun } from './active-run.ts';
+import { checkCost } from './spending.ts';
 
 /** Refuses the next model call when a limit is reached. Throws the limit's own error. */
 export function checkLimits(run: ActiveRun): void {
   const { limits } = run.facts.definition;
   const { counters } = run;
   if (counters.steps >= limits.maxSteps) throw maxStepsExceeded(limits.maxSteps);
-  if (limits.maxTokens === undefined || counters.steps === 0) return;
+  if (limits.maxTokens !== undefined && counters.steps > 0) checkTokens(run, limits.maxTokens);
+  if (limits.maxCost !== undefined) checkCost(run, limits.maxCost);
+}
+
+function checkTokens({ counters }: ActiveRun, limit: number): void {
   const used = totalTokens(counters.usage);
-  if (used === undefined) throw usageUnavailable(limits.maxTokens);
-  if (used >= limits.maxTokens) throw maxTokensExceeded(limits.maxTokens, used);
+  if (used === undefined) throw usageUnavailable(limit);
+  if (used >= limit) throw maxTokensExceeded(limit, used);
 }
 
 /** Stops the run when its active time is used up. Answers what takes the watch away again. */

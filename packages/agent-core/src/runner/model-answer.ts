@@ -21,6 +21,7 @@ export type ModelAnswer = {
   readonly finish: string;
   readonly usage: Usage;
   readonly model: string;
+  readonly provider: string | undefined;
 };
 
 type Asked = {
@@ -149,6 +150,7 @@ export class AnswerAssembler {
       finish: this.#finish.reason,
       usage: this.#finish.usage,
       model: this.#finish.model,
+      provider: this.#finish.provider,
     };
   }
 

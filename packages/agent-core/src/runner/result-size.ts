@@ -1,4 +1,5 @@
-import type { DataPart, Part } from '../vocabulary/message.ts';
+import { fromBase64 } from '../base/base64.ts';
+import type { DataPart, MediaPart, Part } from '../vocabulary/message.ts';
 import type { ActiveRun } from './active-run.ts';
 
 /** What one commit can hold of a single result: more goes to the blob store, or is cut, whatever the tool allows. */
@@ -13,6 +14,7 @@ export function withinBudget(
   content: readonly Part[],
   budget: number,
 ): readonly Part[] | Promise<readonly Part[]> {
+  if (content.some(isMedia)) return mediaWithinBudget(run, content, budget);
   let length = 0;
   for (const part of content) length += lengthOf(part);
   const maxBytes = run.journal === undefined ? budget : Math.min(budget, MAX_STORED);
@@ -32,6 +34,42 @@ export function withinBudget(
       cut(bytes, maxBytes),
       { type: 'media', mediaType: 'text/plain; charset=utf-8', source: { kind: 'blob', ref } },
     ]);
+}
+
+/** Media are measured one by one: what is large goes to the blob store, and is left out where there is none and no commit could hold it. */
+async function mediaWithinBudget(
+  run: ActiveRun,
+  content: readonly Part[],
+  budget: number,
+): Promise<readonly Part[]> {
+  const kept: Part[] = [];
+  for (const part of content) {
+    if (isMedia(part)) kept.push(await keptMedia(run, part, budget));
+    else kept.push(...(await withinBudget(run, [part], budget)));
+  }
+  return kept;
+}
+
+async function keptMedia(run: ActiveRun, part: MediaPart, budget: number): Promise<Part> {
+  const { mediaType, source } = part;
+  const { length } = JSON.stringify(source);
+  const { blobs } = run.setup;
+  if (source.kind === 'inline' && length > budget && blobs !== undefined) {
+    const ref = await blobs.put(fromBase64(source.base64), {
+      mediaType,
+      scope: run.facts.principal.scope,
+      signal: run.storage.signal,
+    });
+    return { type: 'media', mediaType, source: { kind: 'blob', ref } };
+  }
+  run.journal?.weighs(Math.min(length, MAX_STORED));
+  if (run.journal === undefined || length <= MAX_STORED) return part;
+  const text = `[${mediaType}: ${length} characters, which is too much to keep]`;
+  return { type: 'text', text };
+}
+
+function isMedia(part: Part): part is MediaPart {
+  return part.type === 'media';
 }
 
 function cut(bytes: Uint8Array, maxBytes: number): Part {

@@ -35,6 +35,7 @@ async function journalOf(liveFlushMs?: number): Promise<{
     observer: undefined,
     sealer: undefined,
     blobs: undefined,
+    catalogue: undefined,
     sources: new Map(),
     resolve: () => undefined,
   };

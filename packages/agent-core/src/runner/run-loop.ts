@@ -1,5 +1,6 @@
 import { commitTooLarge, modelRefused, outputInvalid } from '../base/error-catalog.ts';
 import type { AgentModel } from '../model/agent-model.ts';
+import { textOf } from '../vocabulary/message.ts';
 import type { RunOutcome } from '../vocabulary/outcome.ts';
 import { hasNews, takeNews } from './act-on-signals.ts';
 import type { ActiveRun } from './active-run.ts';
@@ -89,7 +90,9 @@ async function takeAnswer(run: ActiveRun, step: ModelStep): Promise<RunOutcome |
     throw commitTooLarge(`an answer of ${size} characters`, `${MAX_ANSWER} characters`);
   run.append({ role: 'assistant', origin: 'model', parts: answer.parts });
   run.journal?.progressed();
-  if (answer.text !== '' || answer.calls.length === 0) run.lastText = answer.text;
+  const text = wholeText(run, answer);
+  countContinued(run, answer.finish);
+  if (answer.text !== '' || answer.calls.length === 0) run.lastText = text;
   if (answer.calls.length > 0) {
     const deciding = authoriseBatch(run, answer.calls);
     if (deciding !== undefined) await deciding;
@@ -109,7 +112,7 @@ async function takeAnswer(run: ActiveRun, step: ModelStep): Promise<RunOutcome |
     if (run.journal !== undefined) await store(run);
     return undefined;
   }
-  const checked = readOutput(run, answer.text);
+  const checked = readOutput(run, text);
   if (!checked.ok) {
     await reject(run, { step, problems: checked.problems });
     return undefined;
@@ -118,9 +121,25 @@ async function takeAnswer(run: ActiveRun, step: ModelStep): Promise<RunOutcome |
   run.record({ type: 'step-finished', stepId, usage: answer.usage, finish: answer.finish });
   return {
     kind: 'completed',
-    text: answer.text,
+    text,
     ...(checked.output === undefined ? {} : { output: checked.output }),
   };
+}
+
+/** An answer that its provider has paused goes on in the next one: what stands right before this one belongs to its text. */
+function wholeText({ counters, messages }: ActiveRun, { text }: ModelStep['answer']): string {
+  let whole = text;
+  for (let back = 1; back <= (counters.continued ?? 0); back += 1) {
+    const before = messages.at(-1 - back);
+    if (before?.role !== 'assistant') break;
+    whole = textOf(before.parts) + whole;
+  }
+  return whole;
+}
+
+function countContinued({ counters }: ActiveRun, finish: string): void {
+  if (finish === 'continue') counters.continued = (counters.continued ?? 0) + 1;
+  else delete counters.continued;
 }
 
 /** Close enough while it is small; exact when it matters. */
@@ -129,14 +148,16 @@ function sizeOfAnswer({ parts, text }: ModelStep['answer']): number {
   return !inputs && text.length < LARGE_ANSWER / 8 ? text.length : sizeOf(parts);
 }
 
-function recordModel(run: ActiveRun, { answer }: ModelStep): void {
+function recordModel(run: ActiveRun, { answer, cost }: ModelStep): void {
   if (run.journal === undefined) return;
   const actionId = `${run.runId}.${run.counters.steps}`;
   run.evidence('model', {
     actionId,
     model: answer.model,
+    ...(answer.provider === undefined ? {} : { provider: answer.provider }),
     finish: answer.finish,
     usage: { ...answer.usage },
+    ...(cost === undefined ? {} : { cost: { ...cost } }),
     calls: answer.calls.map(({ callId, toolName }) => ({ callId, toolName })),
     characters: answer.text.length,
   });

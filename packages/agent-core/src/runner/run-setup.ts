@@ -6,6 +6,7 @@ import type { DurableStore } from '../durable/durable-store.ts';
 import type { Sealer } from '../durable/sealer.ts';
 import type { Observer } from '../events/observer.ts';
 import type { AgentModel } from '../model/agent-model.ts';
+import type { ModelCatalogue } from '../model/catalogue.ts';
 import type { ToolSource } from '../sources/tool-source.ts';
 
 /** What the application has composed, as the runner needs it. One for all runs. */
@@ -17,6 +18,8 @@ export type RunSetup = {
   readonly observer: Observer | undefined;
   readonly sealer: Sealer | undefined;
   readonly blobs: BlobStore | undefined;
+  /** Windows and prices of models, where the application has them. */
+  readonly catalogue: ModelCatalogue | undefined;
   readonly sources: ReadonlyMap<string, ToolSource>;
   /** What is bound to a port: a value, or a list for a port of arity `many`. */
   readonly resolve: (port: AnyPort) => unknown;

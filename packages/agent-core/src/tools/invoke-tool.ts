@@ -1,8 +1,14 @@
 import { AgentError } from '../base/error.ts';
 import { toolFailed, toolOutputInvalid } from '../base/error-catalog.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
-import type { Part } from '../vocabulary/message.ts';
+import {
+  type DataPart,
+  isMediaPart,
+  type MediaPart,
+  type Part,
+  type TextPart,
+} from '../vocabulary/message.ts';
 import type { ToolContext } from '../vocabulary/run-context.ts';
 import { isSuspended, type WaitFor } from './suspend.ts';
 import type { Carried, Tool, ToolDefinition } from './tool.ts';
@@ -50,11 +56,22 @@ export function resumeTool(
   return { kind: 'error', error: toolFailed(tool.name, why) };
 }
 
-/** A result as the model reads it: a text as text, everything else as data. */
+/**
+ * A result as the model reads it: a text as text, everything else as data. A media part, or a list of texts, data and
+ * media parts with at least one of the last, is read as what it is: this is how a tool shows an image or hands over a file.
+ */
 export function resultParts(value: JsonValue): readonly Part[] {
-  return [
-    typeof value === 'string' ? { type: 'text', text: value } : { type: 'data', data: value },
-  ];
+  if (typeof value === 'string') return [{ type: 'text', text: value }];
+  if (isMediaPart(value)) return [value];
+  if (Array.isArray(value) && value.every(isResultPart) && value.some(isMediaPart)) return value;
+  return [{ type: 'data', data: value }];
+}
+
+function isResultPart(value: JsonValue): value is TextPart | DataPart | MediaPart {
+  if (!isJsonObject(value)) return false;
+  const { type, text, data } = value;
+  if (type === 'text') return typeof text === 'string';
+  return type === 'data' ? data !== undefined : isMediaPart(value);
 }
 
 /** A result that came from elsewhere, held against what a tool declares: as if the tool itself had given it. */

@@ -1,5 +1,5 @@
 import type { CallId } from '../base/ids.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 
 export type MediaSource =
   | { readonly kind: 'url'; readonly url: string }
@@ -51,6 +51,21 @@ export type Message = {
   readonly parts: readonly Part[];
   readonly origin: 'user' | 'model' | 'tool' | 'framework';
 };
+
+const SOURCE_FIELDS: Readonly<Record<string, string>> = {
+  url: 'url',
+  inline: 'base64',
+  blob: 'ref',
+};
+
+/** Whether a value has the form of a media part. */
+export function isMediaPart(value: unknown): value is MediaPart {
+  if (!isJsonObject(value) || value['type'] !== 'media') return false;
+  const { mediaType, source } = value;
+  if (typeof mediaType !== 'string' || !isJsonObject(source)) return false;
+  const field = SOURCE_FIELDS[String(source['kind'])];
+  return field !== undefined && typeof source[field] === 'string';
+}
 
 /** The text of some parts, joined; reasoning and media are left out, data is shown as JSON. */
 export function textOf(parts: readonly Part[]): string {

@@ -1,6 +1,7 @@
 import type { ErrorRecord } from '../base/error.ts';
 import type { CallId, RunId } from '../base/ids.ts';
 import type { JsonValue } from '../base/json.ts';
+import type { Cost } from './cost.ts';
 import type { Usage } from './usage.ts';
 import type { Wait } from './wait.ts';
 
@@ -17,6 +18,8 @@ export type RunSummary = {
   /** Names of the tools that were called, in order. */
   readonly toolCalls: readonly string[];
   readonly evidenceCount: number;
+  /** What the model calls have cost, where a price is known for every one of them. */
+  readonly cost?: Cost;
   /** Dedupe keys of messages that the run ended without reading. */
   readonly unread?: readonly string[];
   /** Calls whose effect may or may not have happened. */

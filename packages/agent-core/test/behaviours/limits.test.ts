@@ -120,7 +120,10 @@ test('with a blob store the whole result is kept there, and the model gets its b
       type: 'tool-result',
       content: [
         { type: 'text', text: 'xxxx\n[cut: the first 4 of 10 bytes]' },
-        { type: 'media', source: { kind: 'blob', ref: 'blob-1' } },
+        {
+          type: 'text',
+          text: '[text/plain; charset=utf-8: kept aside as "blob-1", not shown]',
+        },
       ],
     },
   ]);

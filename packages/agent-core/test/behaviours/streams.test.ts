@@ -353,7 +353,10 @@ test('an answer that wants to be continued is asked again, within the limits', a
       store: memoryStore(),
     },
   );
-  expect(await app.run(durable, 'go')).toMatchObject({ kind: 'completed', text: 'Part two.' });
+  expect(await app.run(durable, 'go')).toMatchObject({
+    kind: 'completed',
+    text: 'Part one.Part two.',
+  });
   expect(app.model.requests[1]?.messages.map(({ role }) => role)).toEqual([
     'system',
     'user',
@@ -545,5 +548,5 @@ test('the log of a store that fills up with live events is flushed while the mod
 
 test('an answer that wants to be continued is asked again without a store, too', async () => {
   const app = await appOf(stateless, [{ text: 'One.', finish: 'continue' }, { text: 'Two.' }]);
-  expect(await app.run(stateless, 'go')).toMatchObject({ kind: 'completed', text: 'Two.' });
+  expect(await app.run(stateless, 'go')).toMatchObject({ kind: 'completed', text: 'One.Two.' });
 });

@@ -123,3 +123,11 @@ export function modelFailed(failure: ModelFailure): AgentError {
     retryable: true,
   });
 }
+
+/** A cassette has no answer for a request: it was made for other requests, or has played them all. */
+export function modelNotRecorded(seen: string): AgentError {
+  return new AgentError('MODEL_NOT_RECORDED', {
+    message: seen,
+    mend: 'Record the cassette again, or take back what changed the request.',
+  });
+}

@@ -175,3 +175,21 @@ export function eventsPruned(
     mend: `Read the run as it is now, and watch it from ${kept.lastSeq}.`,
   });
 }
+
+/** What a run selects is not open to it; nothing was stored. */
+export function modelSelectionRefused(
+  selected: string,
+  {
+    by,
+    why,
+    open,
+  }: { readonly by: string; readonly why: string; readonly open: readonly string[] },
+): AgentError {
+  return new AgentError('MODEL_SELECTION_REFUSED', {
+    message: `The run selects ${selected}, which ${by} does not take: ${why}.`,
+    mend:
+      open.length === 0
+        ? 'Leave the selection out.'
+        : `Select one of: ${open.join(' ')}; or leave it out.`,
+  });
+}

@@ -29,6 +29,21 @@ export function usageUnavailable(limit: number): AgentError {
   });
 }
 
+export function maxCostExceeded(limit: string, spent: string): AgentError {
+  return new AgentError('MAX_COST_EXCEEDED', {
+    message: `The run has cost ${spent}; the limit is ${limit}.`,
+    mend: 'Raise limits.maxCost, give the agent a smaller task, or a cheaper model.',
+  });
+}
+
+/** A limit of cost is set, and nobody knows what a call costs. */
+export function costUnavailable(limit: string, why: string): AgentError {
+  return new AgentError('COST_UNAVAILABLE', {
+    message: `limits.maxCost is ${limit}, and ${why}.`,
+    mend: 'Bind a ModelCatalogue that has the prices of this model, or leave the limit out.',
+  });
+}
+
 export function runTimedOut(runId: string, timeoutMs: number): AgentError {
   return new AgentError('RUN_TIMEOUT', {
     message: `The run "${runId}" has worked for its ${timeoutMs} ms; waiting is not counted.`,
