@@ -1,3 +1,4 @@
+export { type ProbeOptions, probeServer, type ServerReport } from './probe/probe-server.ts';
 export type { MediaSourceKind, ServerProfile, ThinkingStyle } from './server-profile.ts';
 export { type ProfileChoice, type ProfileName, SERVER_PROFILES } from './server-profiles.ts';
 export { DEFAULT_TIMEOUTS } from './settings.ts';

@@ -1,4 +1,5 @@
-import { bind, definePlugin, Model, type PluginFactory } from '@hexagent/agent-core';
+import { bind, definePlugin, Model, ModelProbe, type PluginFactory } from '@hexagent/agent-core';
+import { serverProbe } from './probe/probe-server.ts';
 import { PROFILE_NAMES } from './server-profiles.ts';
 import { EFFORTS } from './thinking.ts';
 import { version } from './version.ts';
@@ -16,7 +17,7 @@ export const vllm: PluginFactory<VllmOptions> = definePlugin<VllmOptions>({
     name: '@hexagent/agent-vllm',
     version,
     contract: 1,
-    contributes: [Model],
+    contributes: [Model, ModelProbe],
     requires: [],
     options: {
       type: 'object',
@@ -78,6 +79,6 @@ export const vllm: PluginFactory<VllmOptions> = definePlugin<VllmOptions>({
       discovery.abort();
       model.close();
     });
-    return [bind(Model, model)];
+    return [bind(Model, model), bind(ModelProbe, serverProbe(options))];
   },
 });

@@ -43,7 +43,7 @@ test('the manifest says what setup does, under the version of the package', asyn
     name,
     version,
     contract: 1,
-    contributes: ['model'],
+    contributes: ['model', 'model-probe'],
     requires: [],
   });
   const { bindings, close } = await setUp({ baseUrl: server.baseUrl });
