@@ -1,4 +1,10 @@
 export { callTool, type ToolCall } from './call-tool.ts';
+export {
+  type EmbeddingSubject,
+  embeddingContract,
+  type ScriptedEmbedding,
+  type ScriptedEmbeddings,
+} from './embedding-contract.ts';
 export { type FakeClock, fakeClock } from './fake-clock.ts';
 export { fakeIds } from './fake-ids.ts';
 export { memoryDurability } from './memory-durability.ts';

@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { linked } from '../base/abort.ts';
 import {
   modelAuthentication,
+  modelFailed,
   modelRequestInvalid,
   modelResponseInvalid,
   modelStreamTruncated,
@@ -38,6 +39,12 @@ type Fault =
   | 'has no mend'
   | 'takes a truncated answer for good'
   | 'says a break is final'
+  | 'calls a cut a failure'
+  | 'ends well after a failure'
+  | 'hides the words of a failure'
+  | 'leaves its listener after an error'
+  | 'leaves its listener after an abort'
+  | 'takes silence for the end'
   | 'shows the key'
   | 'tries a refusal again'
   | 'hides the words of the server'
@@ -75,6 +82,8 @@ function subject(fault?: Fault): ModelSubject {
     signal: AbortSignal,
   ): AsyncIterator<readonly ModelEvent[]> {
     const link = linked(signal);
+    if (fault === 'leaves its listener after an abort')
+      signal.addEventListener('abort', () => undefined);
     let batches: (readonly ModelEvent[])[] | undefined;
     let after: 'end' | 'silence' | { readonly error: Error } = 'end';
     let isOver = false;
@@ -93,9 +102,10 @@ function subject(fault?: Fault): ModelSubject {
       batches = [...played.batches];
       after = played.after;
     };
-    const leave = (): void => {
+    const leave = (failed = false): void => {
       isOver = true;
       close();
+      if (failed && fault === 'leaves its listener after an error') return;
       if (fault !== 'leaves its listener') link.release();
     };
     const silence = (): Promise<never> =>
@@ -125,7 +135,7 @@ function subject(fault?: Fault): ModelSubject {
             if (fault !== 'gives a batch after the return') return { done: true, value: undefined };
             return { done: false, value: [{ type: 'text', text: 'late' }] };
           }
-          leave();
+          leave(true);
           if (fault === 'starts again after an error') {
             isOver = false;
             batches = [[{ type: 'text', text: 'again' }]];
@@ -172,7 +182,10 @@ function subject(fault?: Fault): ModelSubject {
     const said = answer.calls === undefined ? 'stop' : 'tool-calls';
     const { reason } = assembler.finish(said, calls);
     if (calls.length > 0) batches.push(calls.map(misplaced));
+    if (answer.ending === 'silence' && fault === 'takes silence for the end')
+      return { batches: [], after: 'end' as const };
     if (answer.ending === 'silence') return { batches, after: 'silence' as const };
+    if (answer.ending === 'error') return broken(batches, answer.message ?? 'it failed');
     if (answer.ending === 'end' || answer.ending === 'reset') return cut(batches);
     const { usage = {} } = answer;
     const total = (usage.inputTokens ?? 0) * (fault === 'adds usage up' ? 3 : 1);
@@ -211,7 +224,14 @@ function subject(fault?: Fault): ModelSubject {
       return { batches, after: { error: modelResponseInvalid({ reason: 'empty' }) } };
     }
     const retryable = fault !== 'says a break is final';
-    return { batches, after: { error: modelStreamTruncated({ reason: 'cut', retryable }) } };
+    const make = fault === 'calls a cut a failure' ? modelFailed : modelStreamTruncated;
+    return { batches, after: { error: make({ reason: 'cut', retryable }) } };
+  }
+
+  function broken(batches: readonly (readonly ModelEvent[])[], message: string) {
+    if (fault === 'ends well after a failure') return played(batches, 'stop');
+    const reason = fault === 'hides the words of a failure' ? 'it failed' : message;
+    return { batches, after: { error: modelFailed({ reason }) } };
   }
 
   function refusal({ status, message }: Extract<ScriptedAnswer, { kind: 'refusal' }>): Error {
@@ -268,6 +288,15 @@ test.each<[Fault, RegExp]>([
   ['takes a truncated answer for good', /an empty stream/],
   ['takes a truncated answer for good', /ends without a reason/],
   ['says a break is final', /a connection that breaks/],
+  ['calls a cut a failure', /ends without a reason/],
+  ['ends well after a failure', /a failure inside the stream/],
+  ['hides the words of a failure', /a failure inside the stream/],
+  ['ends well after a failure', /no listener stays on the signal after an error/],
+  ['leaves its listener after an error', /no listener stays on the signal after an error/],
+  ['leaves its listener after an abort', /an abort at any event/],
+  ['wraps the reason of an abort', /an abort at any event/],
+  ['takes silence for the end', /an abort at any event/],
+  ['starts again after an error', /an abort at any event/],
   ['shows the key', /a refused key/],
   ['tries a refusal again', /a refused request/],
   ['hides the words of the server', /a refused request/],

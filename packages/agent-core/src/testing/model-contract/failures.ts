@@ -22,9 +22,26 @@ export const failures: readonly Rule<ModelSubject>[] = [
         const { events, error } = await failing(subject.model, asking('Hello'));
         same(textIn(events), 'par', 'the text before the error');
         hold(error.retryable, `${error.code} is not retryable`);
+        same(error.code, 'MODEL_STREAM_TRUNCATED', 'the code');
       },
     }),
   ),
+  {
+    name: 'a failure inside the stream is an error in the words of the server, and never a finish',
+    needs: 'server',
+    readOnly: true,
+    check: async (subject) => {
+      const message = 'the engine has died';
+      serverOf(subject).answer({ kind: 'stream', text: ['par'], ending: 'error', message });
+      const { events, error } = await failing(subject.model, asking('Hello'));
+      same(textIn(events), 'par', 'the text before the error');
+      hold(
+        events.every(({ type }) => type !== 'finish'),
+        'there is a finish before the error',
+      );
+      hold(error.message.includes(message), error.message);
+    },
+  },
   {
     name: 'an empty stream is an error',
     needs: 'server',

@@ -1,6 +1,6 @@
 import type { AgentModel, ModelEvent, ModelRequest } from '../../model/agent-model.ts';
 import type { Rule } from '../rule.ts';
-import { asking, hold, same, serverOf, soon } from './checks.ts';
+import { asking, hold, same, serverOf, soon, toolNamed } from './checks.ts';
 import type { ModelSubject } from './model-subject.ts';
 
 const REASON = new Error('the contract aborts');
@@ -62,6 +62,38 @@ export const stopping: readonly Rule<ModelSubject>[] = [
     },
   },
   {
+    name: 'an abort at any event is answered with its reason, closes the connection and leaves no listener',
+    needs: 'server',
+    readOnly: true,
+    check: async (subject) => {
+      for (let seen = 0; seen <= EVENTS; seen += 1) await abortAfter(subject, seen);
+    },
+  },
+  {
+    name: 'no listener stays on the signal after an error',
+    needs: 'server',
+    readOnly: true,
+    check: async (subject) => {
+      for (const ending of ['end', 'reset', 'error'] as const) {
+        serverOf(subject).answer({ kind: 'stream', text: ['par'], ending });
+        const counted = countedSignal();
+        const stream = opened(subject.model, asking('Hello'), counted.signal);
+        const reading = async (): Promise<void> => {
+          for (let step = await stream.next(); step.done !== true; ) step = await stream.next();
+        };
+        const isFailed = await soon(
+          reading().then(
+            () => false,
+            () => true,
+          ),
+          'the error',
+        );
+        hold(isFailed, `an answer that ends with "${ending}" is no error`);
+        same(counted.listeners(), 0, `listeners after "${ending}"`);
+      }
+    },
+  },
+  {
     name: 'an abort before the first byte rejects at once and closes the connection',
     needs: 'server',
     readOnly: true,
@@ -105,6 +137,53 @@ export const stopping: readonly Rule<ModelSubject>[] = [
   },
 ];
 
+/** Of the answer below, those that no adapter can hold back. */
+const EVENTS = 4;
+
+/** Reads so many events of an answer that then falls silent, and aborts with a read on its way. */
+async function abortAfter(subject: ModelSubject, seen: number): Promise<void> {
+  const server = serverOf(subject);
+  const request = server.requests();
+  server.answer({
+    kind: 'stream',
+    reasoning: 'Hm.',
+    text: ['a', 'b', 'c'],
+    calls: [{ tool: 0, arguments: '{"q":"d"}' }],
+    ending: 'silence',
+  });
+  const { signal, listeners, abort } = countedSignal();
+  const stream = opened(subject.model, asking('Go.', { tools: [toolNamed('a.b')] }), signal);
+  let events = 0;
+  while (events < seen) {
+    const step = await soon(stream.next(), `event ${events + 1}`);
+    if (step.done === true) throw new Error(`the stream has ended after ${events} events`);
+    events += step.value.length;
+  }
+  const pending = stream.next();
+  await soon(
+    until(() => server.requests() > request),
+    'the request',
+  );
+  abort(REASON);
+  const last = await soon(settled(pending), 'an answer to the abort');
+  // What was there already may still come; nothing comes after it.
+  if (last.kind === 'step') await rejects(stream.next());
+  else same(last.reason === REASON, true, `after ${seen} events, the reason of the signal`);
+  await soon(server.broken(request), 'the end of the connection');
+  same(listeners(), 0, `listeners after an abort behind ${seen} events`);
+  const after = await soon(stream.next(), 'an answer after the end');
+  hold(after.done === true, 'the stream goes on after its error');
+}
+
+type Settled = { readonly kind: 'step' } | { readonly kind: 'failed'; readonly reason: unknown };
+
+function settled(pending: Promise<Step>): Promise<Settled> {
+  return pending.then(
+    () => ({ kind: 'step' }) as const,
+    (reason: unknown) => ({ kind: 'failed', reason }) as const,
+  );
+}
+
 type Step = IteratorResult<readonly ModelEvent[]>;
 
 function opened(
@@ -134,15 +213,24 @@ async function until(claim: () => boolean): Promise<void> {
   while (!claim()) await new Promise<void>((resolve) => setTimeout(resolve, 1));
 }
 
-/** A signal that nobody aborts, and the number of listeners on it. */
-function countedSignal(): { readonly signal: AbortSignal; readonly listeners: () => number } {
-  const { signal } = new AbortController();
+type Counted = {
+  readonly signal: AbortSignal;
+  readonly listeners: () => number;
+  abort(reason: unknown): void;
+};
+
+/** A signal, and the number of listeners that were put on it and not taken off; those of an abort are gone with it. */
+function countedSignal(): Counted {
+  const controller = new AbortController();
+  const { signal } = controller;
   const listening = new Set<unknown>();
+  const once = new Set<unknown>();
   const add = signal.addEventListener.bind(signal);
   const remove = signal.removeEventListener.bind(signal);
   Object.assign(signal, {
     addEventListener: (...args: Parameters<typeof add>) => {
       listening.add(args[1]);
+      if (args[2]?.once === true) once.add(args[1]);
       add(...args);
     },
     removeEventListener: (...args: Parameters<typeof remove>) => {
@@ -150,5 +238,12 @@ function countedSignal(): { readonly signal: AbortSignal; readonly listeners: ()
       remove(...args);
     },
   });
-  return { signal, listeners: () => listening.size };
+  return {
+    signal,
+    listeners: () => listening.size,
+    abort: (reason) => {
+      controller.abort(reason);
+      for (const listener of once) listening.delete(listener);
+    },
+  };
 }
