@@ -8,13 +8,15 @@ import {
 } from '@hexagent/agent-core/adapter';
 import type { AnswerReader } from './answer-reader.ts';
 import { type ApiAnswer, wholeBody } from './api-connection.ts';
-import { type SseFrames, sseFrames } from './sse-frames.ts';
+import { readFrames } from './read-frames.ts';
 
 type Batch = readonly ModelEvent[];
 type Step = IteratorResult<Batch>;
 
 /** An answer and what reads it. */
 export type OpenAnswer = { readonly answer: ApiAnswer; readonly reader: AnswerReader };
+
+type Opened = OpenAnswer & { readonly frames: ReturnType<typeof readFrames> };
 
 const DONE: Step = { done: true, value: undefined };
 const LEFT: Error = new Error('The reader has left.');
@@ -26,9 +28,8 @@ const LEFT: Error = new Error('The reader has left.');
 export class AnswerBatches implements AsyncIterator<Batch> {
   readonly #open: (link: Linked) => Promise<OpenAnswer>;
   readonly #signal: AbortSignal;
-  readonly #frames: SseFrames = sseFrames();
   #link: Linked | undefined;
-  #opened: OpenAnswer | undefined;
+  #opened: Opened | undefined;
   #isOver = false;
 
   constructor(open: (link: Linked) => Promise<OpenAnswer>, signal: AbortSignal) {
@@ -73,19 +74,18 @@ export class AnswerBatches implements AsyncIterator<Batch> {
 
   async #batch(link: Linked): Promise<Batch> {
     this.#opened ??= await this.#begin(link);
-    const { answer, reader } = this.#opened;
+    const { answer, reader, frames } = this.#opened;
     for (;;) {
       const events = reader.take();
       if (events.length > 0) return events;
       if (reader.failure !== undefined) throw reader.failure;
       const text = await answer.read();
-      const frames = text === undefined ? this.#frames.end() : this.#frames.accept(text);
-      for (const { event, data } of frames) readFrame(reader, { event, data }, answer);
-      if (text === undefined) reader.end();
+      if (text === undefined) frames.end();
+      else frames.accept(text);
     }
   }
 
-  async #begin(link: Linked): Promise<OpenAnswer> {
+  async #begin(link: Linked): Promise<Opened> {
     const opened = await this.#open(link);
     const { answer, reader } = opened;
     const { contentType, context } = answer;
@@ -100,26 +100,6 @@ export class AnswerBatches implements AsyncIterator<Batch> {
         mend: 'Check baseUrl: it ends in "/v1" at most providers.',
       });
     }
-    return opened;
+    return { ...opened, frames: readFrames(reader, context.at) };
   }
-}
-
-function readFrame(
-  reader: AnswerReader,
-  { event, data }: { readonly event: string; readonly data: string },
-  { context }: ApiAnswer,
-): void {
-  if (data === '') return;
-  if (data === '[DONE]') {
-    reader.end();
-    return;
-  }
-  const value = parseJson(data);
-  if (isJsonObject(value)) {
-    reader.accept(event, value);
-    return;
-  }
-  const shown = JSON.stringify(data.slice(0, 200));
-  const reason = `the stream carried ${shown}, which is not a JSON object`;
-  reader.fail(modelResponseInvalid({ at: context.at, reason }));
 }

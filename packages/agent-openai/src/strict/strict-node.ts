@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@hexagent/agent-core/adapter';
-import { acceptsNull, NotStrict, refName, targetOf } from './strict-reference.ts';
+import { acceptsNull, isCircular, NotStrict, refName, targetOf } from './strict-reference.ts';
 import { scalarCheck, typesOf } from './strict-scalar.ts';
 import { inWords, type Words } from './strict-words.ts';
 
@@ -31,6 +31,10 @@ class SchemaCompiler implements Compiler {
   readonly #root: JsonObject;
   readonly #defined = new Map<string, StrictNode | undefined>();
   readonly #loosened = new Set<string>();
+  /** Which definitions are, or may be, other ones, without an object or a list in between. */
+  readonly #aliases = new Map<string, Set<string>>();
+  /** The definition whose own place is being compiled. */
+  #owner: string | undefined;
   #isChanged = false;
 
   constructor(root: JsonObject) {
@@ -46,6 +50,7 @@ class SchemaCompiler implements Compiler {
   }
 
   definitions(): JsonObject {
+    if (isCircular(this.#aliases)) throw new NotStrict();
     const members: Record<string, JsonValue> = {};
     for (const [ref, node] of this.#defined) {
       if (ref !== '#' && node !== undefined) members[refName(ref)] = node.schema;
@@ -67,10 +72,14 @@ class SchemaCompiler implements Compiler {
 
   #reference(ref: JsonValue, words: Words): StrictNode {
     if (typeof ref !== 'string' || words.hasConstraints) throw new NotStrict();
+    if (this.#owner !== undefined) {
+      const aliases = this.#aliases.get(this.#owner) ?? new Set();
+      this.#aliases.set(this.#owner, aliases.add(ref));
+    }
     if (!this.#defined.has(ref)) {
       this.#defined.set(ref, undefined);
       const target = targetOf(this.#root, ref);
-      this.#defined.set(ref, this.node(target));
+      this.#defined.set(ref, this.#within(ref, () => this.node(target)));
     }
     // A schema that refers to itself is compiled before it is used.
     const node = (): StrictNode => {
@@ -86,6 +95,14 @@ class SchemaCompiler implements Compiler {
       accepts: (value) => node().accepts(value),
       restore: (value) => node().restore(value),
     };
+  }
+
+  #within<T>(owner: string | undefined, work: () => T): T {
+    const before = this.#owner;
+    this.#owner = owner;
+    const made = work();
+    this.#owner = before;
+    return made;
   }
 
   #union(schema: JsonObject, words: Words): StrictNode {
@@ -116,7 +133,9 @@ class SchemaCompiler implements Compiler {
     }
     const values = schema['enum'] ?? schema['const'];
     if (nested.length > 1 || values !== undefined) throw new NotStrict();
-    const inner = first === 'object' ? this.#object(schema, words) : this.#array(schema, words);
+    const inner = this.#within(undefined, () =>
+      first === 'object' ? this.#object(schema, words) : this.#array(schema, words),
+    );
     const others = types.filter((type) => type !== first);
     if (others.length === 0) return inner;
     if (others.some((type) => type !== 'null')) throw new NotStrict();

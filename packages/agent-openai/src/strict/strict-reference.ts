@@ -47,3 +47,10 @@ export function acceptsNull(
 function isNullTyped(type: JsonValue | undefined): boolean {
   return type === undefined || type === 'null' || (Array.isArray(type) && type.includes('null'));
 }
+
+/** Whether following aliases comes back to where it began: such a schema says nothing. */
+export function isCircular(aliases: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+  const reaches = (from: string, path: readonly string[]): boolean =>
+    [...(aliases.get(from) ?? [])].some((to) => path.includes(to) || reaches(to, [...path, to]));
+  return [...aliases.keys()].some((from) => reaches(from, [from]));
+}
