@@ -4,7 +4,7 @@ import type {
   OutputConfig,
   ThinkingConfigParam,
 } from '@anthropic-ai/sdk/resources/messages/messages';
-import type { ModelRequest } from '@hexagent/agent-core';
+import type { JsonObject, ModelRequest } from '@hexagent/agent-core';
 import {
   cacheBreakpoints,
   modelRequestInvalid,
@@ -51,7 +51,7 @@ export function messageRequests(settings: Settings): MessageRequests {
   return {
     message(request, model) {
       const { body, toName } = shared(request, model);
-      const { temperature, topP, maxTokens = settings.maxTokens } = request.sampling ?? {};
+      const { maxTokens = settings.maxTokens } = request.sampling ?? {};
       refuseBudget(settings, maxTokens);
       return {
         body: {
@@ -59,13 +59,21 @@ export function messageRequests(settings: Settings): MessageRequests {
           ...body,
           max_tokens: maxTokens,
           stream: true,
-          ...(temperature === undefined ? {} : { temperature }),
-          ...(topP === undefined ? {} : { top_p: topP }),
+          ...samplingOf(request),
         },
         toName,
       };
     },
     count: (request, model) => shared(request, model).body,
+  };
+}
+
+/** The newest version of the API names neither; older versions, and other servers, take them. Whoever asks is told. */
+function samplingOf({ sampling = {} }: ModelRequest): JsonObject {
+  const { temperature, topP } = sampling;
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
   };
 }
 

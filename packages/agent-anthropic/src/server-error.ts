@@ -21,6 +21,10 @@ export const HINTS: readonly ErrorHint[] = [
     words: /maximum allowed number of output tokens/i,
     mend: 'Ask for fewer output tokens (sampling.maxTokens, or the option maxTokens).',
   },
+  {
+    words: /\b(temperature|top_p)\b/,
+    mend: 'Leave sampling.temperature and sampling.topP out, or name an older apiVersion that takes them.',
+  },
 ];
 
 const NOT_FOUND_PATH =
