@@ -79,7 +79,10 @@ class SchemaCompiler implements Compiler {
     if (!this.#defined.has(ref)) {
       this.#defined.set(ref, undefined);
       const target = targetOf(this.#root, ref);
-      this.#defined.set(ref, this.#within(ref, () => this.node(target)));
+      this.#defined.set(
+        ref,
+        this.#within(ref, () => this.node(target)),
+      );
     }
     // A schema that refers to itself is compiled before it is used.
     const node = (): StrictNode => {

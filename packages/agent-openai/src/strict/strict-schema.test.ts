@@ -4,10 +4,7 @@ import { strictSchema } from './strict-schema.ts';
 
 /** By way of an object, it could be; by way of `c`, it is itself. */
 const CIRCLE = {
-  anyOf: [
-    { type: 'object', properties: { c: { $ref: '#/$defs/c' } } },
-    { $ref: '#/$defs/c' },
-  ],
+  anyOf: [{ type: 'object', properties: { c: { $ref: '#/$defs/c' } } }, { $ref: '#/$defs/c' }],
 } as const;
 const STRING = { type: 'string' } as const;
 
