@@ -282,9 +282,9 @@ describe('errors', () => {
   });
 
   test('keep the words of gateways that speak otherwise', async () => {
-    server.reply(status(400, { detail: 'flat words' }), status(502, 'plain words'), (response) =>
-      response.writeHead(500).end(),
-    );
+    server.reply(status(400, { detail: 'flat words' }), status(502, 'plain words'), (response) => {
+      response.writeHead(500).end();
+    });
     expect((await failed()).message).toContain('flat words');
     expect((await failed()).message).toContain('plain words');
     expect((await failed()).message).toContain('an empty body');
