@@ -1,4 +1,3 @@
-export type { ApiOptions } from './api-options.ts';
 export { DEFAULT_TIMEOUTS } from './api-options.ts';
 export type { Timeouts } from './deadlines.ts';
 export type { OpenAiEmbeddingOptions } from './embedding-options.ts';
@@ -6,4 +5,4 @@ export { openai } from './openai.ts';
 export { openaiEmbedding } from './openai-embedding.ts';
 export { openaiEmbeddings } from './openai-embeddings.ts';
 export { openaiModel } from './openai-model.ts';
-export type { OpenAiOptions, PerRequest, ReasoningOptions } from './openai-options.ts';
+export type { OpenAiOptions } from './openai-options.ts';
