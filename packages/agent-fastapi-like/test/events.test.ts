@@ -30,7 +30,7 @@ const start = (query = '', headers: Record<string, string> = {}): Promise<Respon
   fetch(`${host.url}/agents/echo/runs${query}`, {
     method: 'POST',
     body: '{"message":"x"}',
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json', prefer: 'respond-async', ...headers },
   });
 const watch = (query = '', init: RequestInit = {}): Promise<Response> =>
   fetch(`${host.url}/runs/r1/events${query}`, init);
@@ -93,7 +93,7 @@ test('what fails before the first event has a status; a bad cursor is refused', 
   expect((await watch('', { headers: { 'last-event-id': 'x' } })).status).toBe(422);
   const missing = await fetch(`${host.url}/runs/r9/events`);
   expect(missing.status).toBe(404);
-  expect(await missing.json()).toMatchObject({ error: { code: 'RUN_NOT_FOUND' } });
+  expect(await missing.json()).toMatchObject({ code: 'RUN_NOT_FOUND' });
 });
 
 test('starts and streams at once, by ?stream=sse or by Accept', async () => {
@@ -173,7 +173,10 @@ test('closing the host ends its streams, cleanly', async () => {
   await stream.next();
   await stream.next();
   await host.close();
-  expect(await stream.next()).toEqual({ done: true, value: undefined });
+  for await (const { comment, ...rest } of stream) {
+    expect(comment).toMatch(/./);
+    expect(rest).toEqual({});
+  }
   expect(gateway.watching()).toBe(0);
 });
 

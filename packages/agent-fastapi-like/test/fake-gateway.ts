@@ -203,16 +203,35 @@ export function fakeGateway(): FakeGateway {
       own(runId, caller);
       return [];
     },
-    verify: unused,
-    calls: unused,
+    verify: async (runId, caller) => {
+      enter('verify', caller, runId);
+      own(runId, caller);
+      return { rows: 0, erased: 0, lastHash: 'h' };
+    },
+    calls: async (runId, caller) => {
+      enter('calls', caller, runId);
+      own(runId, caller);
+      return [];
+    },
     snapshot: async (runId, caller) => {
       enter('snapshot', caller, runId);
       const { state, events } = own(runId, caller);
       const nothing = { deliveries: 0, messages: [], calls: [], waits: [], open: [] };
       return { run: state, lastSeq: events.length, prunedThrough: events.length, ...nothing };
     },
-    fork: unused,
-    conversation: unused,
+    fork: async (runId, options, caller) => {
+      enter('fork', caller, runId, options, caller.requestKey);
+      own(runId, caller);
+      return gateway.start(ECHO.name, { message: 'forked' }, caller);
+    },
+    conversation: async (conversationId, query, caller) => {
+      enter('conversation', caller, conversationId, query);
+      const own = [...runs.values()].filter(
+        ({ owner, state }) =>
+          owner === caller.principal.scope.tenantId && state.conversationId === conversationId,
+      );
+      return { conversationId, turns: own.map(({ state }) => ({ run: state, messages: [] })) };
+    },
     eraseEvidence: unused,
   };
 
@@ -229,6 +248,15 @@ export function fakeGateway(): FakeGateway {
         const seq = run.events.length + 1;
         run.events.push({ rootRunId: id, runId: id, agent: 'echo', seq, at: 0, event });
       }
+      const [last] = events.slice(-1);
+      if (last?.type === 'run-paused')
+        run.result.resolve({
+          runId: runIdOf(runId),
+          kind: 'paused',
+          waits: last.waits,
+          usage: last.usage,
+          ...last.summary,
+        });
       for (const wake of run.wake.splice(0)) wake();
     },
     fail: (door: string, error: unknown) => void failures.set(door, error),

@@ -25,6 +25,7 @@ export async function startHost(
       throw new Error('the host asks for no single port');
     },
     all: <T>() => mounts as readonly unknown[] as readonly T[],
+    composed: new Map(),
     onStart: (step) => void starts.push(step),
     onClose: (step) => void closes.push(step),
   };

@@ -25,7 +25,7 @@ test('listens on loopback when nothing is said, and has no address before and af
   expect(host.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   await host.close();
   expect(host.server.url).toBeUndefined();
-  await expect(fetch(`${host.url}/health`)).rejects.toThrow();
+  await expect(fetch(`${host.url}/healthz`)).rejects.toThrow();
   await host.close();
 });
 
@@ -122,7 +122,7 @@ test('a request on a connection that is busy is told to come again while the hos
   socket.write('GET /proto HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await until(() => asked);
   const closing = host.close();
-  socket.write('GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
   // Its answer waits for the first on this connection: Node itself says that it has arrived.
   await until(() => arrived === 2);
   finish(new Response('finished'));
@@ -141,7 +141,7 @@ test('a connection that has asked nothing yet does not hold the close up', async
   const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.resume();
   await new Promise((resolve) => socket.once('connect', resolve));
-  await fetch(`${host.url}/health`);
+  await fetch(`${host.url}/healthz`);
   await host.close();
   await closed;
 });
@@ -153,6 +153,7 @@ test('an application that never started is closed without more', async () => {
       throw new Error('not asked for');
     },
     all: () => [],
+    composed: new Map(),
     onStart: () => undefined,
     onClose: (step) => void closes.push(step),
   });

@@ -1,5 +1,6 @@
 import { inputInvalid, type JsonSchemaLike, type Problem } from '@hexagent/agent-core';
-import { Compile } from 'typebox/schema';
+import { Compile, type Validator } from 'typebox/schema';
+import { Settings } from 'typebox/system';
 import { coerced } from './coercion.ts';
 
 /** What a check of the schemas has found. */
@@ -35,7 +36,21 @@ export function schemaCheck(
 ): (value: unknown, place: string) => readonly Problem[] {
   const validator = Compile(schema);
   return (value, place) =>
-    validator.Check(value) ? [] : problemsOf(validator.Errors(value)[1], place);
+    validator.Check(value) ? [] : problemsOf(findingsOf(validator, value), place);
+}
+
+/** The most findings of one value: enough for whoever mends it, bounded for whoever sends a million of them. */
+const MOST_FINDINGS = 200;
+
+/** The library stops at eight unless its settings, which it has one set of in a process, say otherwise. */
+function findingsOf(validator: Validator, value: unknown): readonly Finding[] {
+  const { maxErrors } = Settings.Get();
+  Settings.Set({ maxErrors: MOST_FINDINGS });
+  try {
+    return validator.Errors(value)[1];
+  } finally {
+    Settings.Set({ maxErrors });
+  }
 }
 
 function problemsOf(found: readonly Finding[], place: string): readonly Problem[] {
