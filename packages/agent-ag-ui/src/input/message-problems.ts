@@ -27,20 +27,25 @@ export function checkMessage(problems: Problems, message: unknown, at: string): 
   const { role, content } = message;
   switch (role) {
     case 'user':
-      return checkContent(problems, content, `${at}.content`);
+      checkContent(problems, content, `${at}.content`);
+      break;
     case 'tool':
       checkId(problems, message['toolCallId'], `${at}.toolCallId`);
       checkField(problems, message['error'], { at: `${at}.error`, kind: 'a text', optional: true });
-      return checkContent(problems, content, `${at}.content`);
+      checkContent(problems, content, `${at}.content`);
+      break;
     case 'assistant':
       checkField(problems, content, { at: `${at}.content`, kind: 'a text', optional: true });
-      return checkCalls(problems, message['toolCalls'], `${at}.toolCalls`);
+      checkCalls(problems, message['toolCalls'], `${at}.toolCalls`);
+      break;
     case 'activity':
-      return checkField(problems, content, { at: `${at}.content`, kind: 'an object' });
+      checkField(problems, content, { at: `${at}.content`, kind: 'an object' });
+      break;
     case 'system':
     case 'developer':
     case 'reasoning':
-      return checkField(problems, content, { at: `${at}.content`, kind: 'a text' });
+      checkField(problems, content, { at: `${at}.content`, kind: 'a text' });
+      break;
     default:
       checkWord(problems, role, { at: `${at}.role`, words: ROLES });
   }
@@ -48,8 +53,10 @@ export function checkMessage(problems: Problems, message: unknown, at: string): 
 
 function checkCalls(problems: Problems, calls: unknown, at: string): void {
   if (isAbsent(calls)) return;
-  if (!Array.isArray(calls))
-    return checkField(problems, calls, { at, kind: 'a list', optional: true });
+  if (!Array.isArray(calls)) {
+    checkField(problems, calls, { at, kind: 'a list', optional: true });
+    return;
+  }
   calls.forEach((call: unknown, index) => {
     const place = `${at}[${index}]`;
     const known: JsonObject = isJsonObject(call) ? call : {};
@@ -76,10 +83,14 @@ function checkContent(problems: Problems, content: unknown, at: string): void {
 
 function checkPart(problems: Problems, part: unknown, at: string): void {
   const known: JsonObject = isJsonObject(part) ? part : {};
-  if (known['type'] === 'text')
-    return checkField(problems, known['text'], { at: `${at}.text`, kind: 'a text' });
-  if (!MEDIA.some((kind) => kind === known['type']))
-    return checkWord(problems, known['type'], { at: `${at}.type`, words: ['text', ...MEDIA] });
+  if (known['type'] === 'text') {
+    checkField(problems, known['text'], { at: `${at}.text`, kind: 'a text' });
+    return;
+  }
+  if (!MEDIA.some((kind) => kind === known['type'])) {
+    checkWord(problems, known['type'], { at: `${at}.type`, words: ['text', ...MEDIA] });
+    return;
+  }
   const source: JsonObject = isJsonObject(known['source']) ? known['source'] : {};
   checkWord(problems, source['type'], { at: `${at}.source.type`, words: SOURCES });
   checkField(problems, source['value'], { at: `${at}.source.value`, kind: 'a text' });

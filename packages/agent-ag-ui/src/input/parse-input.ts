@@ -64,7 +64,10 @@ function eachOf(
   { at, optional }: { readonly at: string; readonly optional: boolean },
   check: (problems: Problems, item: unknown, at: string) => void,
 ): void {
-  if (!Array.isArray(list)) return checkField(problems, list, { at, kind: 'a list', optional });
+  if (!Array.isArray(list)) {
+    checkField(problems, list, { at, kind: 'a list', optional });
+    return;
+  }
   list.forEach((item: unknown, index) => {
     check(problems, item, `${at}[${index}]`);
   });

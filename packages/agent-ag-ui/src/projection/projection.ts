@@ -3,8 +3,10 @@ import {
   addUsage,
   type Envelope,
   type EventOf,
+  fenceOf,
   type RunId,
   type RunSnapshot,
+  sequenceOf,
   type Usage,
 } from '@hexagent/agent-core';
 import { attributed, type Owner } from './attribution.ts';
@@ -13,7 +15,7 @@ import { Frames } from './frames.ts';
 import { asksInPlace, interruptOf, isBodyCall } from './interrupts.ts';
 import { Subagents } from './subagents.ts';
 import { tokenUsage } from './token-usage.ts';
-import { REASONING, Transcript } from './transcript.ts';
+import { Transcript } from './transcript.ts';
 import { toolMessage, wireMessages } from './wire-content.ts';
 
 export type ProjectionOptions = {
@@ -23,10 +25,12 @@ export type ProjectionOptions = {
   readonly parentRunId?: string | undefined;
   /** What the client has; its snapshots are written on top of it. */
   readonly messages: readonly Message[];
-  /** The stream begins with the run, not behind one of its pauses. */
-  readonly fromStart: boolean;
+  /** The number of the event that the stream begins behind: 0, or that of a pause. */
+  readonly after: number;
   /** Waits that this request has answered: a pause that still names one is not the end of the stream. */
   readonly answered?: ReadonlySet<string>;
+  /** Calls of the client's own tools whose results it has: it is not given them again. */
+  readonly replied?: ReadonlySet<string>;
   /** The client's ids of messages of the user, by ours. */
   readonly clientIds?: ReadonlyMap<string, string>;
 };
@@ -279,7 +283,8 @@ export class Projection {
     const events: AGUIEvent[] = [
       ...this.#frames.close(({ kind, id }) => kind === 'call' && id === callId),
     ];
-    const isNew = this.#options.fromStart || isBodyCall(callId);
+    if (this.#options.replied?.has(callId) === true) return events;
+    const isNew = this.#options.after === 0 || isBodyCall(callId);
     if (isNew && !this.#transcript.hasCall(callId)) {
       // A custom loop calls tools by itself: no model has asked for this call, and nothing has shown it.
       events.push(...this.#begin(callId, { rootRunId }));
@@ -372,8 +377,8 @@ export class Projection {
   #end(ending: Ending): readonly AGUIEvent[] {
     if (this.#over) return [];
     this.#over = true;
-    const { threadId, runId, fromStart } = this.#options;
-    const usage = fromStart && ending.usage !== undefined ? ending.usage : this.#usage;
+    const { threadId, runId, after } = this.#options;
+    const usage = after === 0 && ending.usage !== undefined ? ending.usage : this.#usage;
     return [
       ...this.#frames.close(() => true),
       ...this.#subagents.leaveAll(ending),
@@ -404,9 +409,14 @@ export class Projection {
       .filter(isOf(rootRunId));
   }
 
-  /** A hook speaks before the answer of a model, under the id of that answer: what it says is a message of its own. */
+  /**
+   * A hook speaks before the answer of a model, under the id of that answer, and a body that has asked goes on in the message
+   * that it began: what they say is a message of its own.
+   */
   #shownId(messageId: string, stepId: string | undefined): string {
+    const { after } = this.#options;
     const kind = stepId === undefined ? undefined : this.#stepKinds.get(stepId);
+    if (kind === undefined && after > 0) return `${messageId}.${fenceOf(after)}-${after % SPAN}`;
     return kind === 'signal' || kind === 'compaction'
       ? `${messageId}.${String(stepId).split('.').at(-1)}`
       : messageId;
@@ -423,6 +433,9 @@ export class Projection {
     else known.seq = seq;
   }
 }
+
+/** How many events one owner of a run has: the number of an event within it is short. */
+const SPAN = sequenceOf(1, 0);
 
 type Place = {
   readonly stepId: string | undefined;

@@ -22,6 +22,11 @@ export function openReplies({ waits }: RunSnapshot, { messages }: RunAgentInput)
   );
 }
 
+/** The calls that were replied to: the client has their results, and is not given them again. */
+export function callIdsOf(replies: readonly Reply[]): ReadonlySet<string> {
+  return new Set(replies.flatMap(({ wait: { callId } }) => (callId === undefined ? [] : [callId])));
+}
+
 /** Gives the results to the run. One that is there already stays: the first answer wins. */
 export async function sendReplies(
   { gateway, caller }: Request,
@@ -53,10 +58,11 @@ export async function repeatedReplies(
   if (run === undefined || run.agent !== request.agent.name) return undefined;
   const { calls, lastSeq, prunedThrough } = await request.gateway.snapshot(root, request.caller);
   const closed = calls.flatMap(({ waits }) => waits).filter(isFrontendCall);
-  const waitIds = new Set(repliesTo(closed, trailing).map(({ wait }) => wait.id));
-  if (waitIds.size === 0) return undefined;
+  const replies = repliesTo(closed, trailing);
+  if (replies.length === 0) return undefined;
+  const waitIds = new Set<string>(replies.map(({ wait }) => wait.id));
   const stop = await stopOf(request, root, { waitIds, lastSeq, from: prunedThrough });
-  return { runId: root, after: stop?.seq ?? 0, answered: waitIds };
+  return { runId: root, after: stop?.seq ?? 0, answered: waitIds, replied: callIdsOf(replies) };
 }
 
 function repliesTo(waits: readonly Wait[], messages: readonly ToolMessage[]): readonly Reply[] {

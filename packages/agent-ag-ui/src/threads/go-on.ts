@@ -15,7 +15,7 @@ import { partsOf } from '../input/core-messages.ts';
 import { newUserMessages } from '../input/run-input.ts';
 import { holdId, isFrontendCall } from '../projection/interrupts.ts';
 import { isReplay, readEntry } from './answer.ts';
-import { openReplies, sendReplies } from './frontend-calls.ts';
+import { callIdsOf, openReplies, sendReplies } from './frontend-calls.ts';
 import { type Plan, type Request, takenIds } from './request.ts';
 import { stopOf } from './stops.ts';
 
@@ -52,7 +52,8 @@ export async function goOn(
     await request.gateway.resume(snapshot.run.runId, request.caller);
   const said = answers.filter(({ resolution }) => resolution !== undefined);
   const answered = new Set<string>([...said, ...replies].map(({ wait }) => wait.id));
-  return { runId: snapshot.run.runId, after: await placeOf(request, snapshot, answers), answered };
+  const after = await placeOf(request, snapshot, answers);
+  return { runId: snapshot.run.runId, after, answered, replied: callIdsOf(replies) };
 }
 
 /** The run that all entries are about; for this caller and this thread there is no other. */

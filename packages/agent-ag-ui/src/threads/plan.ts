@@ -11,7 +11,7 @@ import {
 } from '@hexagent/agent-core';
 import { durableInput, newUserMessages, RUN_KEYS, statelessInput } from '../input/run-input.ts';
 import { isFrontendCall } from '../projection/interrupts.ts';
-import { openReplies, repeatedReplies, sendReplies } from './frontend-calls.ts';
+import { callIdsOf, openReplies, repeatedReplies, sendReplies } from './frontend-calls.ts';
 import { goOn } from './go-on.ts';
 import { clientIdsOf, type Plan, type Request, takenIds } from './request.ts';
 
@@ -69,7 +69,8 @@ async function durable(
     if (resting.waits.some((wait) => !isFrontendCall(wait))) throw unanswered(resting);
     await sendReplies(request, replies);
     const answered = new Set<string>(replies.map(({ wait }) => wait.id));
-    return { runId: resting.run.runId, after: resting.lastSeq, answered };
+    const replied = callIdsOf(replies);
+    return { runId: resting.run.runId, after: resting.lastSeq, answered, replied };
   }
   const again = runs.find(({ metadata }) => metadata[RUN_KEYS.runId] === input.runId);
   if (again !== undefined) {

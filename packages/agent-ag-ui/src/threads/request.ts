@@ -21,6 +21,8 @@ export type Plan = {
   readonly runId: RunId;
   readonly after: number;
   readonly answered: ReadonlySet<string>;
+  /** Calls of the client's own tools whose results are in its messages. */
+  readonly replied?: ReadonlySet<string>;
   /** Of a run that is kept nowhere: its only reader. */
   readonly handle?: RunHandle;
 };

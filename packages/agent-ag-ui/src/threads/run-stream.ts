@@ -34,10 +34,14 @@ export async function* runStream(
     runId: input.runId,
     parentRunId: input.parentRunId,
     messages: input.messages,
-    fromStart: planned.kind === 'refused' || planned.after === 0,
-    ...(planned.kind === 'stream'
-      ? { answered: planned.answered, clientIds: planned.clientIds }
-      : {}),
+    after: planned.kind === 'refused' ? 0 : planned.after,
+    ...(planned.kind === 'refused'
+      ? {}
+      : {
+          answered: planned.answered,
+          clientIds: planned.clientIds,
+          ...(planned.replied === undefined ? {} : { replied: planned.replied }),
+        }),
   });
   yield projection.start();
   if (planned.kind === 'refused') return yield projection.fail(planned.error);
