@@ -35,10 +35,9 @@ export function sseFrames(onFrame: (frame: SseFrame) => void): SseFrames {
     feed(text) {
       rest += isFirst ? text.replace(/^\uFEFF/, '') : text;
       if (text !== '') isFirst = false;
+      const endOf = rest.includes('\r') ? mixedEnd : plainEnd;
       let start = 0;
-      for (;;) {
-        const end = lineEnd(rest, start);
-        if (end === undefined) break;
+      for (let end = endOf(rest, 0); end !== undefined; end = endOf(rest, start)) {
         onLine(rest.slice(start, end.at));
         start = end.next;
       }
@@ -52,16 +51,19 @@ export function sseFrames(onFrame: (frame: SseFrame) => void): SseFrames {
   };
 }
 
-/** Where the next line ends. A CR at the very end waits: an LF may follow that belongs to it. */
-function lineEnd(
-  text: string,
-  from: number,
-): { readonly at: number; readonly next: number } | undefined {
-  const feed = text.indexOf('\n', from);
-  const line = feed === -1 ? text.slice(from) : text.slice(from, feed);
-  const carriage = line.indexOf('\r');
-  if (carriage === -1) return feed === -1 ? undefined : { at: feed, next: feed + 1 };
-  const at = from + carriage;
+type LineEnd = { readonly at: number; readonly next: number };
+
+/** Where the next line ends, in a text without CR. */
+function plainEnd(text: string, from: number): LineEnd | undefined {
+  const at = text.indexOf('\n', from);
+  return at === -1 ? undefined : { at, next: at + 1 };
+}
+
+/** The same with CRs. One at the very end waits: an LF may follow that belongs to it. */
+function mixedEnd(text: string, from: number): LineEnd | undefined {
+  const plain = plainEnd(text, from);
+  const at = text.indexOf('\r', from);
+  if (at === -1 || (plain !== undefined && plain.at < at)) return plain;
   if (at === text.length - 1) return undefined;
-  return { at, next: at + 1 === feed ? feed + 1 : at + 1 };
+  return { at, next: text.charAt(at + 1) === '\n' ? at + 2 : at + 1 };
 }
