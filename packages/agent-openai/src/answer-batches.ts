@@ -29,6 +29,7 @@ export class AnswerBatches implements AsyncIterator<Batch> {
   readonly #open: (link: Linked) => Promise<OpenAnswer>;
   readonly #signal: AbortSignal;
   #link: Linked | undefined;
+  #answer: ApiAnswer | undefined;
   #opened: Opened | undefined;
   #isOver = false;
 
@@ -48,7 +49,7 @@ export class AnswerBatches implements AsyncIterator<Batch> {
       if (batch.at(-1)?.type === 'finish') {
         this.#isOver = true;
         link.release();
-        this.#opened?.answer.release();
+        this.#answer?.release();
       }
       return { done: false, value: batch };
     } catch (error) {
@@ -68,6 +69,7 @@ export class AnswerBatches implements AsyncIterator<Batch> {
   /** The aborted link closes the connection. */
   #leave(reason: unknown): void {
     this.#isOver = true;
+    this.#answer?.abandon();
     this.#link?.release();
     this.#link?.abort(reason);
   }
@@ -88,6 +90,7 @@ export class AnswerBatches implements AsyncIterator<Batch> {
   async #begin(link: Linked): Promise<Opened> {
     const opened = await this.#open(link);
     const { answer, reader } = opened;
+    this.#answer = answer;
     const { contentType, context } = answer;
     if (/json/i.test(contentType)) {
       const value = parseJson(await wholeBody(answer));

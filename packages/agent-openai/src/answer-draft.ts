@@ -70,6 +70,11 @@ export class AnswerDraft {
     return start?.index;
   }
 
+  /** A call has all of its arguments. */
+  callDone(index: number | undefined): void {
+    if (index !== undefined) this.#calls.complete(index, this.#events);
+  }
+
   fail(error: AgentError): void {
     if (this.isOver) return;
     this.failure = error;

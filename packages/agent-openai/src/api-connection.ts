@@ -27,6 +27,8 @@ export interface ApiAnswer {
   read(): Promise<string | undefined>;
   /** The answer is complete: lets the connection be used again. */
   release(): void;
+  /** Nobody reads on: no limit is watched any more. Aborting the link closes the connection. */
+  abandon(): void;
 }
 
 /** The way to the provider through its official client: one try, with limits, its errors classified. */
@@ -113,7 +115,6 @@ export function apiConnection(settings: ApiSettings): ApiConnection {
     async json(call, link) {
       const answer = await open(call, link);
       const body = await wholeBody(answer);
-      answer.release();
       return { value: parseJson(body), context: answer.context };
     },
   };
@@ -136,6 +137,7 @@ function answerOf(
   let isEnded = reader === undefined;
   return {
     context,
+    abandon: () => limits.release(),
     contentType: response.headers.get('content-type') ?? '',
     async read() {
       try {

@@ -171,9 +171,20 @@ function checkChoices(options: OpenAiOptions, problems: Problem[]): void {
 }
 
 function checkValues(options: OpenAiOptions, problems: Problem[]): void {
-  const { model, contextWindow, extra = {} } = options;
+  const { model, contextWindow, extra = {}, inputModalities = [], api } = options;
   if (typeof model !== 'string' || model === '') {
     problems.push({ at: 'model', seen: 'it is missing or empty.', mend: 'Name a model.' });
+  }
+  for (const [name, isRead] of [
+    ['audio', api === 'chat'],
+    ['video', false],
+  ] as const) {
+    if (isRead || !inputModalities.includes(name)) continue;
+    problems.push({
+      at: 'inputModalities',
+      seen: `there is no place for ${name} in a request.`,
+      mend: name === 'audio' ? "Use api: 'chat', or leave it out." : 'Leave it out.',
+    });
   }
   if (contextWindow !== undefined && !(Number.isInteger(contextWindow) && contextWindow > 0)) {
     problems.push({

@@ -7,6 +7,8 @@ export type Restore = (value: JsonValue) => JsonValue;
 /** Lets the events of tool calls through; arguments that have to go the way back wait for their end. */
 export interface RestoredCalls {
   accept(event: ModelEvent, sink: ModelEvent[]): void;
+  /** Adds the arguments of one call that is complete, if they waited. */
+  complete(index: number, sink: ModelEvent[]): void;
   /** Adds the arguments that waited. */
   finish(sink: ModelEvent[]): void;
 }
@@ -22,6 +24,13 @@ export function restoredCalls(restores: ReadonlyMap<string, Restore>): RestoredC
       const call = event.type === 'tool-call-delta' ? held.get(event.index) : undefined;
       if (call !== undefined && event.type === 'tool-call-delta') call.text += event.delta;
       else sink.push(event);
+    },
+    complete(index, sink) {
+      const call = held.get(index);
+      const value = call === undefined ? undefined : parseJson(call.text);
+      if (call === undefined || value === undefined) return;
+      held.delete(index);
+      sink.push({ type: 'tool-call-delta', index, delta: JSON.stringify(call.restore(value)) });
     },
     finish(sink) {
       for (const [index, { restore, text }] of held) {

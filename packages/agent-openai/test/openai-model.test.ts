@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { AgentError, type AgentModel, type ModelEvent } from '@hexagent/agent-core';
-import { overflowOf } from '@hexagent/agent-core/adapter';
+import { type Clock, overflowOf } from '@hexagent/agent-core/adapter';
 import { fakeClock } from '@hexagent/agent-core/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OpenAiOptions, openaiModel } from '../src/index.ts';
@@ -164,10 +164,14 @@ describe('what strict schemas made the model write', () => {
         DONE,
       ),
     );
+    // A response says when a call is complete; over chat completions that is known at the end.
+    const [list, search, found, listed] = expected;
     for (const api of ['responses', 'chat'] as const) {
       const asked = request({ tools: [DEPTH, SEARCH] });
       const events = await collected(model({ api }).stream(asked, never));
-      expect(events.slice(0, -1)).toEqual(expected);
+      expect(events.slice(0, -1)).toEqual(
+        api === 'chat' ? expected : [list, listed, search, found],
+      );
       expect(events.at(-1)).toMatchObject({ reason: 'tool-calls' });
     }
   });
@@ -382,6 +386,48 @@ describe('limits', () => {
     expect(await server.received[0]?.ended).toBe('broken');
   });
 
+  test('are not watched any more once an answer is over, however it ends', async () => {
+    let watched = 0;
+    const clock: Clock = {
+      now: () => 0,
+      monotonic: () => 0,
+      sleep: (_, { signal }) => {
+        watched += 1;
+        return new Promise((_resolve, reject) => {
+          const leave = () => {
+            watched -= 1;
+            reject(signal.reason);
+          };
+          signal.addEventListener('abort', leave, { once: true });
+        });
+      },
+    };
+    server.reply(
+      hello,
+      streamed(...frames().failed({ code: 'server_error', message: 'No.' })),
+      stalled('data: oops\n\n'),
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/html' });
+        response.flushHeaders();
+      },
+      status(200, { error: { message: 'No.' } }),
+      status(500, 'oops'),
+      status(200, { input_tokens: 1 }),
+      stalled(...frames().message(['par']).pieces),
+    );
+    const asked = model({ clock, timeouts: { totalMs: 60_000 } });
+    expect((await collected(asked.stream(request(), never))).at(-1)?.type).toBe('finish');
+    for (let count = 0; count < 5; count += 1) {
+      await failure(collected(asked.stream(request(), never)));
+    }
+    await asked.countTokens?.(request(), never);
+    const left = asked.stream(request(), never)[Symbol.asyncIterator]();
+    await left.next();
+    expect(watched).toBe(2);
+    await left.return?.();
+    expect(watched).toBe(0);
+  });
+
   test('that are met leave nothing behind', async () => {
     server.reply(hello, hello);
     const asked = model({ timeouts: { totalMs: 60_000 } });
@@ -452,7 +498,7 @@ describe('capabilities and counts', () => {
       structuredOutput: 'with-tools',
       inputModalities: ['text', 'image', 'document'],
     });
-    const told = model({ contextWindow: 9, inputModalities: ['text', 'audio'] });
+    const told = model({ api: 'chat', contextWindow: 9, inputModalities: ['text', 'audio'] });
     expect(told.capabilities()).toMatchObject({
       contextWindow: 9,
       inputModalities: ['text', 'audio'],

@@ -37,7 +37,7 @@ test('all problems are reported at once', () => {
         "serviceTier": "gold",
         "promptCache": "2h",
         "promptCacheMode": "off",
-        "inputModalities": ["text", "smell"],
+        "inputModalities": ["text", "smell", "audio", "video"],
         "temperature": 1
       }`),
     }),
@@ -64,6 +64,8 @@ test('all problems are reported at once', () => {
     'promptCache: "2h"',
     'promptCacheMode: "off"',
     'inputModalities[1]: "smell"',
+    'inputModalities: there is no place for audio',
+    'inputModalities: there is no place for video',
     'temperature: it is not an option',
   ]) {
     expect(error.message).toContain(at);

@@ -164,6 +164,7 @@ class ResponsesReader implements AnswerReader {
         name: textOf(name),
         arguments: missing,
       });
+      this.#draft.callDone(state.call);
       return;
     }
     if (item['type'] === 'reasoning') this.#onReasoned(state, item);
