@@ -31,15 +31,11 @@ function responseOf(response: Response, watch: Watch, controller: AbortControlle
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let isEnded = reader === undefined;
-  let giveUp: (reason: unknown) => void = () => undefined;
-  const left = new Promise<never>((_, reject) => {
-    giveUp = reject;
-  });
-  // It rejects also when no read is pending.
-  left.catch(() => undefined);
+  let given: { readonly reason: unknown } | undefined;
 
+  // A pending read ends at once with it, whatever the platform makes of the signal.
   const close = (reason: unknown): void => {
-    giveUp(reason);
+    given ??= { reason };
     if (isEnded) return;
     isEnded = true;
     reader?.cancel().catch(() => undefined);
@@ -52,8 +48,12 @@ function responseOf(response: Response, watch: Watch, controller: AbortControlle
     headers: response.headers,
     async read() {
       for (;;) {
-        if (reader === undefined || isEnded) return watch.stopped ? left : undefined;
-        const { done, value } = await Promise.race([reader.read(), left]);
+        if (reader === undefined || isEnded) {
+          if (watch.stopped !== undefined) throw watch.stopped.reason;
+          return undefined;
+        }
+        const { done, value } = await reader.read();
+        if (given !== undefined) throw given.reason;
         isEnded = done;
         if (!done) watch.onBytes();
         const text = done ? decoder.decode() : decoder.decode(value, { stream: true });

@@ -28,7 +28,9 @@ export function vllmModel(options: VllmOptions): VllmModel {
   const { clock, random, retries, timeouts, baseUrl } = settings;
   const single = chatModel(settings);
   const limit = totalLimit({ totalMs: timeouts.totalMs, alarm: alarmOf(clock), at: baseUrl });
-  const model = limitedModel(withRetries(single, { retries, clock, random }), limit);
+  const retried = withRetries(single, { retries, clock, random });
+  const hasLimit = timeouts.totalMs !== Number.POSITIVE_INFINITY;
+  const model = hasLimit ? limitedModel(retried, limit) : retried;
   return {
     ...model,
     discover: ({ signal }) =>
