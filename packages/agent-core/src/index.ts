@@ -61,6 +61,7 @@ export { bootstrap } from './bootstrap/bootstrap.ts';
 export { checkManifest } from './bootstrap/check-manifest.ts';
 export { createWorker } from './bootstrap/create-worker.ts';
 export { ClockPort, IdsPort } from './bootstrap/environment.ts';
+export { type ModelRouterOptions, modelRouter } from './bootstrap/model-router.ts';
 export {
   CONTRACT,
   definePlugin,
@@ -223,6 +224,7 @@ export {
   type ModelRequest,
   type PromptCache,
 } from './model/agent-model.ts';
+export type { Cassette, CassetteStore, Recording } from './model/cassette.ts';
 export { type CatalogueEntry, ModelCatalogue, modelCatalogue } from './model/catalogue.ts';
 export {
   EMBEDDING_PURPOSES,
@@ -231,10 +233,18 @@ export {
   type EmbeddingPurpose,
   type EmbeddingRequest,
 } from './model/embedding-model.ts';
+export { FALLBACK_CODES, type FallbackOptions, withFallbacks } from './model/fallback.ts';
 export { MODALITIES, type Modality, modalityOf } from './model/modality.ts';
 export { type ModelConclusion, type ModelFinding, ModelProbe } from './model/model-probe.ts';
 export { costOf, type Price, type Prices } from './model/prices.ts';
+export { type RateLimit, withRateLimit } from './model/rate-limit.ts';
+export { type RecordedModel, type RecordOptions, recordedModel } from './model/record.ts';
+export type { Redaction } from './model/redact.ts';
+export { type ReplayedModel, replayedModel, withCassette } from './model/replay.ts';
 export { type RetryOptions, withRetries } from './model/retry.ts';
+export { type RoutedModelOptions, routedModel } from './model/routed-model.ts';
+export { ROUTE_POLICIES, type RouteChoice, type RoutingOptions } from './model/routing-options.ts';
+export { type ModelCall, type ModelTelemetry, withTelemetry } from './model/telemetry.ts';
 export { type OpenedTools, ToolSource } from './sources/tool-source.ts';
 export { type ErrorAnswer, errorAnswerOf } from './transport/error-answer.ts';
 export {

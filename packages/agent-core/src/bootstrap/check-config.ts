@@ -3,6 +3,7 @@ import { isJsonObject } from '../base/json.ts';
 import { LEAST_LEASE_MS } from '../gateway/owned-runs.ts';
 import { selectableProblems } from '../vocabulary/model-selection.ts';
 import { checkManifest } from './check-manifest.ts';
+import type { Plugin } from './plugin.ts';
 import { isListPort } from './plugin-order.ts';
 
 /**
@@ -92,7 +93,14 @@ function pluginProblems(plugin: unknown, at: string): readonly Problem[] {
     ];
   if (!isJsonObject(plugin) || typeof (plugin as { setup?: unknown }).setup !== 'function')
     return [{ at, seen: 'is not a plugin.', mend: 'Make the plugin with definePlugin.' }];
-  return checkManifest(plugin['manifest'], { at, options: plugin['options'] ?? {} });
+  const { composed, problems } = plugin as Partial<Plugin>;
+  return [
+    ...checkManifest(plugin['manifest'], { at, options: plugin['options'] ?? {} }),
+    ...(problems ?? []).map((problem) => ({ ...problem, at: `${at}.${problem.at}` })),
+    ...Object.entries(composed ?? {}).flatMap(([place, inner]) =>
+      pluginProblems(inner, `${at}.${place}`),
+    ),
+  ];
 }
 
 /** A plugin whose ports all take many values may be given as often as one likes: two sources of tools, two hosts. */

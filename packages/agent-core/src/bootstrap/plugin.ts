@@ -1,4 +1,5 @@
 import type { Stop } from '../base/abort.ts';
+import type { Problem } from '../base/error-catalog.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { AnyPort, Binding, Port } from '../base/port.ts';
 import type { RunGateway } from '../gateway/run-gateway.ts';
@@ -23,6 +24,8 @@ export type Manifest = {
 export interface SetupContext {
   get<T>(port: Port<T>): T;
   all<T>(port: Port<T, 'many'>): readonly T[];
+  /** What the plugins have bound that this one is composed of, by their places; there for a plugin that is. Each was set up under its own name. */
+  readonly composed?: ReadonlyMap<string, readonly Binding[]>;
   /** Runs when every plugin is set up and every agent is checked, in order. */
   onStart(step: (gateway: RunGateway, stop: Stop) => Promise<void>): void;
   /** Runs at `close`, in reverse order. */
@@ -33,6 +36,13 @@ export interface Plugin {
   readonly manifest: Manifest;
   /** The options that were given, for the check against the manifest. */
   readonly options: unknown;
+  /**
+   * Plugins that this one puts together, by the places where they were given: `routes.fast`. Bootstrap checks and sets them up
+   * like those that are listed; what they bind goes to this plugin, which binds what it makes of it, and the rest as it is.
+   */
+  readonly composed?: Readonly<Record<string, Plugin>>;
+  /** What the plugin itself finds wrong with its options, by their places: reported with everything else before anything is set up. */
+  readonly problems?: readonly Problem[];
   setup(context: SetupContext): readonly Binding[] | Promise<readonly Binding[]>;
 }
 

@@ -4,12 +4,10 @@ import {
   isSameSelection,
   type ModelSelection,
   namesNothing,
+  type Selectable,
   selectionText,
 } from '../vocabulary/model-selection.ts';
 import type { GatewayParts } from './drive.ts';
-
-/** What may be selected: nothing, one of a list, or whatever the model takes. */
-export type Selectable = false | readonly ModelSelection[] | undefined;
 
 /**
  * Holds what a run selects against what the agent, the operator and the model take, before anything is stored.

@@ -11,8 +11,8 @@ import { driveRun } from '../runner/drive-run.ts';
 import { loadRun } from '../runner/load-run.ts';
 import type { RunSetup } from '../runner/run-setup.ts';
 import type { Rest } from '../runner/settle-run.ts';
+import type { Selectable } from '../vocabulary/model-selection.ts';
 import { isTerminal } from '../vocabulary/state.ts';
-import type { Selectable } from './check-selection.ts';
 import { hintRest } from './hint.ts';
 import type { OwnedRuns } from './owned-runs.ts';
 

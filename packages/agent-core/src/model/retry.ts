@@ -1,6 +1,7 @@
 import { type Linked, linked, type Stop } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { AgentModel, ModelEvent, ModelRequest } from './agent-model.ts';
+import { noteTry } from './call-notes.ts';
 import { delegate } from './delegate.ts';
 import { type RetryPolicy, retrying } from './retrying.ts';
 
@@ -100,7 +101,7 @@ class RetriedStream implements AsyncIterableIterator<readonly ModelEvent[]> {
     const { signal } = this.#stop;
     const policy = { ...this.#policy, clock: this.#clock(), signal };
     try {
-      const first = await retrying(() => this.#attempt(), policy);
+      const first = await retrying((attempt) => this.#attempt(attempt), policy);
       this.#hasBegun = !this.#isOver;
       return first;
     } catch (error) {
@@ -110,7 +111,8 @@ class RetriedStream implements AsyncIterableIterator<readonly ModelEvent[]> {
     }
   }
 
-  #attempt(): Promise<Step> {
+  #attempt(attempt: number): Promise<Step> {
+    if (attempt > 1) noteTry(this.#request);
     this.#source = this.#model.stream(this.#request, this.#stop)[Symbol.asyncIterator]();
     return this.#source.next();
   }

@@ -8,6 +8,9 @@ export type ModelSelection = {
   readonly profile?: string;
 };
 
+/** What may be selected: nothing, one of a list, or whatever the model takes. */
+export type Selectable = false | readonly ModelSelection[] | undefined;
+
 /** A tool as a model sees it. */
 export type ModelTool = {
   readonly name: string;
