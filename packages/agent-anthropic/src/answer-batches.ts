@@ -89,7 +89,8 @@ function batchReader(
 
   /** One network read; false at the end. */
   const take = async (): Promise<boolean> => {
-    const { done, value } = (await call.until(reader?.read() ?? NOTHING)) as ReadResult;
+    limits.onRead();
+    const { done, value } = await call.until<ReadResult>(reader?.read() ?? NOTHING);
     if (done) stream.accept(decoder.decode());
     else {
       limits.onBytes();

@@ -6,6 +6,8 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 /** The limits over one try, which begins now: `call` is aborted with `MODEL_TIMEOUT` when one is reached. */
 export interface CallLimits {
+  /** A read begins. Between two reads nobody waits for the server: a slow reader is not a silent one. */
+  onRead(): void;
   onBytes(): void;
   /** Stops the clock. */
   release(): void;
@@ -23,6 +25,7 @@ export function callLimits(
   const { timeouts, clock, at } = options;
   let limit: 'firstByteMs' | 'idleMs' = 'firstByteMs';
   let since = clock.monotonic();
+  let isWaiting = true;
   let pending: { readonly until: number; readonly cancel: () => void } | undefined;
 
   /** One alarm a try: it is set anew only when a limit falls due before it rings. */
@@ -35,6 +38,7 @@ export function callLimits(
   };
   const ring = (): void => {
     pending = undefined;
+    if (!isWaiting) return;
     if (clock.monotonic() < since + timeouts[limit]) {
       arm();
       return;
@@ -51,11 +55,15 @@ export function callLimits(
 
   arm();
   return {
-    onBytes() {
+    onRead() {
+      if (isWaiting) return;
+      isWaiting = true;
       since = clock.monotonic();
-      if (limit === 'idleMs') return;
-      limit = 'idleMs';
       arm();
+    },
+    onBytes() {
+      limit = 'idleMs';
+      isWaiting = false;
     },
     release() {
       pending?.cancel();

@@ -290,10 +290,12 @@ describe('limits', () => {
       await write(response, begin + piece);
       beat = () => write(response, PING);
     });
-    const { clock, model } = timed({ timeouts: { firstByteMs: 5000, idleMs: 1000 } });
     const bytes: number[] = [];
-    const reads = modelOf({ clock, retries: 0, timeouts: { idleMs: 1000 }, fetch: noting(bytes) });
-    const stream = reads.stream(request(), never)[Symbol.asyncIterator]();
+    const { clock, model } = timed({
+      timeouts: { firstByteMs: 5000, idleMs: 1000 },
+      fetch: noting(bytes),
+    });
+    const stream = model.stream(request(), never)[Symbol.asyncIterator]();
     await stream.next();
     const failing = failure(stream.next());
     for (let count = 0; count < 3; count += 1) {
@@ -315,7 +317,25 @@ describe('limits', () => {
       message: expect.stringContaining('no further byte within 1000 ms'),
     });
     expect(await server.received[0]?.ended).toBe('broken');
-    expect(model.id).toBe('anthropic');
+  });
+
+  test('a reader that takes its time is not a server that is silent', async () => {
+    let goOn: () => Promise<void> = async () => undefined;
+    const [begin = '', piece = '', rest = ''] = textAnswer('slow');
+    server.reply(async (response) => {
+      beginStream(response);
+      await write(response, begin + piece);
+      goOn = async () => {
+        await write(response, rest);
+        response.end();
+      };
+    });
+    const { clock, model } = timed({ timeouts: { firstByteMs: 5000, idleMs: 1000 } });
+    const stream = model.stream(request(), never)[Symbol.asyncIterator]();
+    await stream.next();
+    await clock.advance(60_000);
+    await goOn();
+    expect((await stream.next()).value).toMatchObject([{ type: 'finish' }]);
   });
 
   test('the time for the whole call holds over tries, pauses and silence, and is not tried again', async () => {
