@@ -1,8 +1,10 @@
+import { connect } from 'node:net';
 import type { HttpMount } from '@hexagent/agent-core';
 import { afterEach, expect, test } from 'vitest';
 import { fakeGateway } from './fake-gateway.ts';
 import { type RunningHost, startHost } from './fake-setup.ts';
 import { runNotFound, testMount } from './mount-kit.ts';
+import { nodeHost } from './node-host.ts';
 import { until } from './sse-client.ts';
 
 let host: RunningHost | undefined;
@@ -179,4 +181,101 @@ test('two mounts at one address, one at the host’s, and what is no path are re
   expect(message).toContain('mounts[1] "/a": is taken by mounts[0] "/a".');
   expect(message).toContain('mounts[2] "/runs": is taken by the host.');
   expect(message).toContain('mounts[3] "b/": is not a path.');
+});
+
+test('claims meet inside one another as well: a path below a mount, a route of the application, the page of the docs', async () => {
+  const at = (basePath: string, paths: readonly string[] = []): HttpMount =>
+    testMount({ basePath, paths });
+  const clash = startHost(fakeGateway(), {
+    mounts: [at('/a'), at('/a/b'), at('/docs/mine'), at('/c', ['/runs/r1', '/shop/1'])],
+    routes: (api) => api.get('/shop/:id', {}, () => undefined),
+  });
+  const message = await clash.then(String, (error: Error) => error.message);
+  expect(message).toContain('mounts[1] "/a/b": is taken by mounts[0] "/a".');
+  expect(message).toContain('mounts[2] "/docs/mine": is taken by the host.');
+  expect(message).toContain('mounts[3] "/runs/r1": is taken by the host.');
+  expect(message).toContain('routes GET "/shop/:id": is taken by mounts[3] "/shop/1".');
+  expect(message).toContain('4 problems');
+});
+
+/** A mount that counts what it was asked for: bytes as fast as they are read, for ever. */
+function endless(): { readonly mount: HttpMount; readonly given: () => number; left: boolean } {
+  let given = 0;
+  const seen = {
+    mount: testMount({
+      handle: async (request, { signal }) => {
+        signal.addEventListener('abort', () => {
+          seen.left = true;
+        });
+        await request.text();
+        return new Response(
+          new ReadableStream({
+            pull: (controller) => {
+              given += 1;
+              controller.enqueue(new Uint8Array(65_536));
+            },
+          }),
+        );
+      },
+    }),
+    given: () => given,
+    left: false,
+  };
+  return seen;
+}
+
+/** Settles when a number has stayed the same for a while of turns. */
+async function settled(value: () => number): Promise<number> {
+  let last = -1;
+  let same = 0;
+  await until(() => {
+    same = value() === last ? same + 1 : 0;
+    last = value();
+    return last > 0 && same > 200;
+  });
+  return last;
+}
+
+test.each(['Fastify', 'node:http'])(
+  'on %s a body that nobody reads is not made, and a client that leaves ends it',
+  async (kind) => {
+    const seen = endless();
+    const other = kind === 'Fastify' ? undefined : await nodeHost(seen.mount, fakeGateway());
+    if (other === undefined) host = await startHost(fakeGateway(), { mounts: [seen.mount] });
+    const url = new URL(other?.url ?? host?.url ?? '');
+    const socket = connect(Number(url.port), url.hostname);
+    socket.pause();
+    socket.write('GET /proto HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    // What the sockets of both sides hold is bounded: far below what a loop without backpressure would have made.
+    expect(await settled(seen.given)).toBeLessThan(1_000);
+    expect(seen.left).toBe(false);
+    socket.destroy();
+    await until(() => seen.left);
+    await other?.close();
+  },
+);
+
+test('a mount needs no Fastify: the same one answers the same behind plain node:http', async () => {
+  const mount = testMount({
+    paths: ['/.well-known/proto.json'],
+    handle: async (request, { path, authenticate, gateway }) =>
+      Response.json({
+        path,
+        method: request.method,
+        body: await request.text(),
+        subject: (await authenticate(request)).subject,
+        agents: typeof gateway.agents,
+      }),
+  });
+  const plain = await nodeHost(mount, fakeGateway());
+  host = await startHost(fakeGateway(), { mounts: [mount] });
+  const told = async (url: string, path: string, init: RequestInit): Promise<unknown> =>
+    (await fetch(`${url}${path}`, init)).json();
+  for (const [path, init] of [
+    ['/proto', {}],
+    ['/proto/a/b', { method: 'POST', body: 'raw' }],
+    ['/.well-known/proto.json', {}],
+  ] as const)
+    expect(await told(plain.url, path, init)).toEqual(await told(host.url, path, init));
+  await plain.close();
 });

@@ -58,6 +58,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       'CONVERSATION_BUSY',
       'CONVERSATION_NOT_FOUND',
       'RUN_NOT_DURABLE',
+      'MODEL_SELECTION_REFUSED',
       'STORE_UNREACHABLE',
     ],
     handle: ({ params, query, headers, body }, served) => {

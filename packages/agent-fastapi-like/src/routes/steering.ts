@@ -27,7 +27,7 @@ export const STEERING_ROUTES: readonly Route[] = [
     params: RunParams,
     body: CancelBody,
     answers: { 202: json(RunReference, 'It will stop at the next boundary.') },
-    errors: ['RUN_NOT_FOUND', 'STORE_UNREACHABLE'],
+    errors: ['RUN_NOT_FOUND', 'RUN_ENDED', 'STORE_UNREACHABLE'],
     handle: async ({ params: { runId }, body }, { reply, context, caller }) => {
       await context.gateway.cancel(runId, body?.reason, await caller());
       return reply.code(202).send({ runId });
