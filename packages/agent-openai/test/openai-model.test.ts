@@ -285,6 +285,15 @@ describe('errors', () => {
     expect(error.message).toContain('(request req_123)');
   });
 
+  test('inside a stream name the request, too', async () => {
+    server.reply((response) => {
+      const [created = ''] = frames().pieces;
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'req_9' });
+      response.end(created);
+    });
+    expect((await failed()).message).toContain('/responses (request req_9): the stream ended');
+  });
+
   test('keep the words of gateways that speak otherwise', async () => {
     server.reply(status(400, { detail: 'flat words' }), status(502, 'plain words'), (response) => {
       response.writeHead(500).end();

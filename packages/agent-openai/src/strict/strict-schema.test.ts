@@ -136,6 +136,8 @@ describe('the way back', () => {
     expect(back(5.5)).toEqual({ item: { size: 5.5 } });
     expect(back(2)).toEqual({ item: { size: 2, note: null } });
     expect(back('abc')).toEqual({ item: { size: 'abc' } });
+    expect(back(5.25)).toEqual({ item: { size: 5.25, note: null } });
+    expect(back('abcd')).toEqual({ item: { size: 'abcd', note: null } });
   });
 
   test('leaves alone what fits nothing, and members that the schema does not know', () => {
