@@ -238,7 +238,7 @@ test('a snapshot of messages leaves the client with what it says, and what follo
       const shown = await clientAfter(messages, events.slice(0, index + 1));
       expect(byId(shown)).toEqual(byId(told));
     }),
-    { numRuns: 200 },
+    { numRuns: 600 },
   );
 });
 

@@ -295,6 +295,8 @@ export class Projection {
       );
     }
     const messageId = isBodyCall(callId) ? `${callId}.result` : event.messageId;
+    // A client would list it twice.
+    if (this.#own.has(messageId)) return events;
     events.push(...this.#begin(messageId, { rootRunId }));
     const { id, ...message } = toolMessage(messageId, event);
     this.#transcript.put({ id, ...message, ...mark });
