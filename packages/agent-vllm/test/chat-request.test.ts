@@ -234,6 +234,43 @@ describe('messages', () => {
     ]);
   });
 
+  test('C1: calls that an abort interrupted have their results in the next request', () => {
+    const interrupted = (callId: string): Part => ({
+      type: 'tool-result',
+      callId: callIdOf(callId),
+      outcome: 'interrupted',
+      content: [],
+    });
+    const sent = messages([
+      assistant(calling('r1.0.0', 'a'), calling('r1.0.1', 'b')),
+      results(interrupted('r1.0.0'), interrupted('r1.0.1')),
+      said('user', 'Go on.'),
+    ]);
+    const answered = sent.flatMap((each: { tool_call_id?: string }) => each.tool_call_id ?? []);
+    expect(answered).toEqual(sent[0].tool_calls.map(({ id }: { id: string }) => id));
+    expect(sent.at(-1)).toEqual({ role: 'user', content: 'Go on.' });
+  });
+
+  test('C18: a denial is the result of its own call, whatever comes between or after', () => {
+    const denied: Part = {
+      type: 'tool-result',
+      callId: callIdOf('r1.0.1'),
+      outcome: 'denied',
+      content: [{ type: 'text', text: 'Not today.' }],
+    };
+    const sent = messages([
+      assistant(calling('r1.0.0', 'a'), calling('r1.0.1', 'b')),
+      results(denied),
+      results(result('r1.0.0', 'found')),
+      said('user', 'By the way.'),
+    ]);
+    expect(sent.slice(1)).toEqual([
+      { role: 'tool', tool_call_id: 'b', content: 'Not today.' },
+      { role: 'tool', tool_call_id: 'a', content: 'found' },
+      { role: 'user', content: 'By the way.' },
+    ]);
+  });
+
   test('data is shown as JSON', () => {
     const user: Message = {
       role: 'user',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type VllmOptions, vllmModel } from '../src/index.ts';
-import { call, calls, chunk, DONE, ROLE, textAnswer } from './fixtures/frames.ts';
+import { bare, call, calls, chunk, DONE, ROLE, textAnswer } from './fixtures/frames.ts';
 import {
   type LoopbackServer,
   loopbackServer,
@@ -250,4 +250,19 @@ test('reasoning tokens and cache writes are in the usage', async () => {
       reasoningTokens: 3,
     },
   });
+});
+
+test('C34: usage that a stream repeats is set, never added', async () => {
+  const counted = (output: number) => ({ prompt_tokens: 9, completion_tokens: output });
+  server.reply(
+    streamed(
+      bare({ choices: [{ index: 0, delta: { content: 'a' } }], usage: counted(1) }),
+      bare({ choices: [{ index: 0, delta: { content: 'b' } }], usage: counted(2) }),
+      chunk({}, 'stop'),
+      bare({ choices: [], usage: counted(3) }),
+      DONE,
+    ),
+  );
+  const events = await collected(model().stream(request(), never));
+  expect(events.at(-1)).toMatchObject({ usage: { inputTokens: 9, outputTokens: 3 } });
 });

@@ -7,6 +7,9 @@ import { calledPieces, forcedSchema } from './forced-call.ts';
 import { sendJson } from './send-json.ts';
 import type { Completion, TinyModel } from './tiny-model.ts';
 
+/** Of an answer whose request names none. */
+const DEFAULT_MAX_TOKENS = 256;
+
 /** What became of one answer. */
 export type Generation = Usage & { readonly reason: Completion['reason'] };
 
@@ -27,7 +30,8 @@ export async function answerChat(
   const prompt = chatPrompt(request);
   const inputTokens = model.countTokens(prompt);
   const room = model.contextSize - inputTokens;
-  if (room < 1) throw new BadRequest(overflow(model.contextSize, inputTokens, request.maxTokens));
+  const { maxTokens = Math.max(1, Math.min(DEFAULT_MAX_TOKENS, room)) } = request;
+  if (maxTokens > room) throw new BadRequest(overflow(model.contextSize, inputTokens, maxTokens));
 
   const stream = request.stream ? chunks(head, (text) => response.write(text)) : undefined;
   if (stream !== undefined) {
@@ -42,7 +46,7 @@ export async function answerChat(
   const reader = answerReader(show);
   const { forced } = request;
   const { text, outputTokens, reason } = await model.complete(prompt, {
-    maxTokens: Math.min(request.maxTokens, room),
+    maxTokens,
     temperature: request.temperature,
     seed: request.seed,
     jsonSchema: forced === undefined ? request.outputSchema : forcedSchema(forced),

@@ -6,7 +6,8 @@ export type ChatRequest = {
   /** The tools of which one must be called; undefined: the model may choose. */
   readonly forced: readonly ChatTool[] | undefined;
   readonly outputSchema: object | undefined;
-  readonly maxTokens: number;
+  /** Undefined where the request names none. */
+  readonly maxTokens: number | undefined;
   readonly temperature: number;
   readonly seed: number | undefined;
   readonly ignoreEnd: boolean;
@@ -21,9 +22,6 @@ export type ChatMessage = {
 };
 
 export type ChatTool = { readonly name: string; readonly parameters: object };
-
-/** Of an answer whose request names none. */
-const DEFAULT_MAX_TOKENS = 256;
 
 /** A request that the server refuses, in words for the client. */
 export class BadRequest extends Error {}
@@ -45,8 +43,7 @@ export function parseChatRequest(body: Fields): ChatRequest {
       schema === undefined
         ? undefined
         : fields(fields(schema, 'json_schema')['schema'], 'json_schema.schema'),
-    maxTokens:
-      number(body, 'max_completion_tokens') ?? number(body, 'max_tokens') ?? DEFAULT_MAX_TOKENS,
+    maxTokens: number(body, 'max_completion_tokens') ?? number(body, 'max_tokens'),
     temperature: number(body, 'temperature') ?? 0,
     seed: number(body, 'seed'),
     ignoreEnd: body['ignore_eos'] === true,

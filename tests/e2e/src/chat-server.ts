@@ -17,13 +17,14 @@ export type ChatServer = {
   close(): Promise<void>;
 };
 
-/** Serves a model as vLLM does: `/health`, `/v1/models`, `/tokenize`, `/v1/chat/completions`. */
+/** Serves a model as vLLM does: `/health`, `/v1/models`, `/tokenize`, `/metrics`, `/v1/chat/completions`. */
 export async function serveChat(
   model: TinyModel,
   { port = 0 }: { readonly port?: number } = {},
 ): Promise<ChatServer> {
   const generations: Generation[] = [];
   let answers = 0;
+  let running = 0;
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     switch (`${request.method} ${request.url}`) {
@@ -41,13 +42,21 @@ export async function serveChat(
         sendJson(response, 200, { count, max_model_len: model.contextSize });
         return;
       }
+      case 'GET /metrics':
+        response.writeHead(200, { 'content-type': 'text/plain' }).end(metrics(model, running));
+        return;
       case 'POST /v1/chat/completions':
         answers += 1;
-        await answerChat(parseChatRequest(await readBody(request)), response, {
-          model,
-          head: { id: `chatcmpl-tiny-${answers}`, model: MODEL_NAME, created: 0 },
-          onGenerated: (generation) => generations.push(generation),
-        });
+        running += 1;
+        try {
+          await answerChat(parseChatRequest(await readBody(request)), response, {
+            model,
+            head: { id: `chatcmpl-tiny-${answers}`, model: MODEL_NAME, created: 0 },
+            onGenerated: (generation) => generations.push(generation),
+          });
+        } finally {
+          running -= 1;
+        }
         return;
       default:
         sendJson(response, 404, errorBody('NotFoundError', 'Not Found', 404));
@@ -90,6 +99,18 @@ async function readBody(request: IncomingMessage): Promise<{ readonly [name: str
 function modelList({ contextSize }: TinyModel): object {
   const entry = { id: MODEL_NAME, object: 'model', created: 0, owned_by: 'local' };
   return { object: 'list', data: [{ ...entry, max_model_len: contextSize }] };
+}
+
+/** In the names of vLLM: what is asked for beyond the sequences of the model waits. */
+function metrics({ parallel }: TinyModel, asked: number): string {
+  const running = Math.min(asked, parallel);
+  return [
+    '# TYPE vllm:num_requests_running gauge',
+    `vllm:num_requests_running{model_name="${MODEL_NAME}"} ${running}`,
+    '# TYPE vllm:num_requests_waiting gauge',
+    `vllm:num_requests_waiting{model_name="${MODEL_NAME}"} ${asked - running}`,
+    '',
+  ].join('\n');
 }
 
 function errorBody(type: string, message: string, code: number): object {

@@ -38,6 +38,8 @@ export type Completion = {
 /** The model of `model/tiny-tools.gguf`, loaded. */
 export interface TinyModel {
   readonly contextSize: number;
+  /** Answers that are generated at once. */
+  readonly parallel: number;
   /** How many tokens a prompt has. */
   countTokens(prompt: string): number;
   complete(prompt: string, options: CompletionOptions): Promise<Completion>;
@@ -123,6 +125,7 @@ async function openTinyModel(): Promise<TinyModel> {
 
   return {
     contextSize: CONTEXT_SIZE,
+    parallel: SEQUENCES,
     countTokens: (prompt) => model.tokenize(prompt, true).length,
     complete: (prompt, options) =>
       sequences.use((sequence) =>

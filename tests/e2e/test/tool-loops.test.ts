@@ -162,9 +162,9 @@ modelTest(
   },
 );
 
-modelTest('runs at the same time do not mix', async () => {
+modelTest('eight runs at the same time do not mix', async () => {
   const app = await tinyApp(server(), weather);
-  const sums = [0, 1, 2, 3, 4, 5].map((a) => ({ a, b: a + 1 }));
+  const sums = [0, 1, 2, 3, 4, 5, 6, 7].map((a) => ({ a, b: a + 1 }));
   const runs = await Promise.all(
     sums.map(({ a, b }) => app.run(weather, `What is ${a} plus ${b}?`)),
   );

@@ -48,18 +48,22 @@ export const toolProbes: readonly Probe[] = [
   {
     name: 'choice of tools',
     look: async (bench, signal) => {
-      const choose = async (choice: string | JsonObject): Promise<ProbeAnswer | string> => {
+      const choose = async (
+        tools: readonly JsonObject[],
+        choice: string | JsonObject,
+      ): Promise<ProbeAnswer | string> => {
         try {
+          // Of itself no model calls a tool for that.
           const asked = question('Hello!', 128);
-          return await askServer(bench, { ...asked, tools: TOOLS, tool_choice: choice }, signal);
+          return await askServer(bench, { ...asked, tools, tool_choice: choice }, signal);
         } catch (error) {
           if (isRefusal(error)) return wordsOf(error);
           throw error;
         }
       };
-      const required = chosen('required tool', await choose('required'));
+      const required = chosen('required tool', await choose(TOOLS.slice(1), 'required'));
       const name = { type: 'function', function: { name: 'add' } } as const;
-      const named = chosen('named tool', await choose(name), 'add');
+      const named = chosen('named tool', await choose(TOOLS, name), 'add');
       return { findings: [required, named], profile: { toolChoice: choiceOf(required, named) } };
     },
   },
