@@ -62,9 +62,9 @@ export function askedBy(request: ModelRequest, redact: Redactor): JsonObject {
     })),
     tools,
     toolChoice,
-    output: output ?? null,
-    sampling: sampling ?? null,
-    selection: selection ?? null,
+    output: output ?? {},
+    sampling: sampling ?? {},
+    selection: selection ?? {},
   };
   const json = JSON.parse(JSON.stringify(asked)) as JsonValue;
   return counted(texts(json, redact), ids) as JsonObject;
