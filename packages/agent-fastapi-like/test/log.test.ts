@@ -35,6 +35,7 @@ test('no secret of a request stands in the log; its id, path and run do', async 
   expect(lines.some(({ reqId }) => reqId === 'mine')).toBe(true);
   expect(lines.some(({ req }) => JSON.stringify(req)?.includes('"path":"/runs"'))).toBe(true);
   expect(lines.some(({ run, msg }) => run === 'r1' && msg === 'run begun')).toBe(true);
+  expect(lines.some(({ run, msg }) => run === 'r1' && msg === 'request completed')).toBe(true);
   expect(lines.some(({ threw }) => threw === 'Error')).toBe(true);
 });
 

@@ -23,4 +23,5 @@ await fetch(`${host.url}/runs`, { headers: { ...headers, 'x-throw': '1' } });
 const body = JSON.stringify({ message: 'secret-body' });
 await fetch(`${host.url}/agents/echo/runs`, { method: 'POST', headers, body });
 await fetch(`${host.url}/agents/echo/runs`, { method: 'POST', headers, body: body.slice(1) });
+await fetch(`${host.url}/runs/r1`, { headers });
 await host.close();

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authenticateRequest, callerOf, streamCallerOf } from '../access/caller.ts';
 import type { HostContext } from '../host-context.ts';
 import type { Answer, Route } from './route.ts';
@@ -28,13 +28,10 @@ export function serveRoute(scope: FastifyInstance, route: Route, context: HostCo
     url: path,
     exposeHeadRoute: method === 'GET' && !streams(route),
     schema: fastifySchema(route),
-    ...(access === 'public'
-      ? {}
-      : {
-          onRequest: async (request: FastifyRequest) => {
-            await authenticateRequest(request, context);
-          },
-        }),
+    onRequest: async (request, reply) => {
+      if (access !== 'public') await authenticateRequest(request, context);
+      nameRun(request, reply);
+    },
     handler: (request, reply) =>
       route.handle({
         request,
@@ -44,6 +41,14 @@ export function serveRoute(scope: FastifyInstance, route: Route, context: HostCo
         streamCaller: () => streamCallerOf(request, reply, context),
       }),
   });
+}
+
+/** Every line that is logged from here on says which run it is about. */
+function nameRun(request: FastifyRequest, reply: FastifyReply): void {
+  const { params } = request;
+  if (typeof params !== 'object' || params === null || !('runId' in params)) return;
+  request.log = request.log.child({ run: params.runId });
+  reply.log = request.log;
 }
 
 const streams = ({ answers }: Route): boolean =>

@@ -10,13 +10,14 @@ export const PAGE_FILES = {
 } as const;
 export type PageFile = keyof typeof PAGE_FILES;
 
+const require = createRequire(import.meta.url);
 const read = new Map<PageFile, Promise<Buffer>>();
 
 /** The bytes of a file, read once. */
 export function pageFile(name: PageFile): Promise<Buffer> {
   const known = read.get(name);
   if (known !== undefined) return known;
-  const packageJson = createRequire(import.meta.url).resolve('@fastify/swagger-ui/package.json');
+  const packageJson = require.resolve('@fastify/swagger-ui/package.json');
   const bytes = readFile(join(dirname(packageJson), 'static', name));
   read.set(name, bytes);
   return bytes;
