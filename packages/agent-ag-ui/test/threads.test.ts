@@ -1,7 +1,7 @@
 import type { AGUIEvent } from '@ag-ui/core';
-import { AgentError, defineAgent, runControls } from '@hexagent/agent-core';
+import { AgentError, defineAgent, defineTool, effects, runControls } from '@hexagent/agent-core';
 import { afterEach, expect, test } from 'vitest';
-import { eventsOf, type Served, said, served } from './kit.ts';
+import { ALICE, eventsOf, type Served, said, served } from './kit.ts';
 
 let open: Served | undefined;
 afterEach(async () => {
@@ -214,4 +214,130 @@ test('a body that asks in place is answered by the next request', async () => {
     delta: 'approve',
   });
   expect(end.at(-1)).toMatchObject({ type: 'RUN_FINISHED' });
+});
+
+test('state, artifacts and progress reach the client, and silence is broken by comments', async () => {
+  const keep = defineTool({
+    name: 'keep',
+    description: 'Keeps a note.',
+    input: { type: 'object', properties: {} },
+    effects: effects.readOnly(),
+    execute: (_input, tool) => {
+      tool.progress('Keeping.');
+      tool.state.patch([
+        { op: 'add', path: '/note', value: 'milk' },
+        { op: 'remove', path: '/old' },
+      ]);
+      tool.artifact({ id: 'note', name: 'note.txt', parts: [{ type: 'text', text: 'milk' }] });
+      tool.artifact({ id: 'bare', parts: [] });
+      return 'Kept.';
+    },
+  });
+  let go: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const keeper = defineAgent({
+    name: 'keeper',
+    description: 'Keeps.',
+    recovery: 'action-boundary',
+    tools: [keep],
+  });
+  open = await served([{ calls: [{ name: 'keep', input: {} }] }, { text: 'Kept.', until: gate }], {
+    agents: [keeper],
+    options: { heartbeatMs: 20 },
+  });
+  const response = await open.send('POST', '/keeper', { ...START, state: { old: 1 } });
+  const reader = response.body?.getReader();
+  let text = '';
+  for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
+    text += new TextDecoder().decode(next.value);
+    if (text.includes(': ping\n\n')) go();
+  }
+  const types = eventsOf(text).map(({ type }) => type);
+  expect(types.filter((type) => type === 'ACTIVITY_SNAPSHOT')).toHaveLength(3);
+  expect(eventsOf(text).find(({ type }) => type === 'STATE_DELTA')).toMatchObject({
+    delta: [
+      { op: 'add', path: '/note', value: 'milk' },
+      { op: 'remove', path: '/old' },
+    ],
+  });
+  expect(await (await open.send('GET', '/keeper/capabilities')).json()).toMatchObject({
+    humanInTheLoop: { approveWithEdits: true },
+    identity: { description: 'Keeps.' },
+  });
+});
+
+test('what is not accepted, not JSON, or too much is refused before a run', async () => {
+  open = await served([], { options: { bodyBytes: 64 } });
+  const { mount, app } = open;
+  const send = (headers: Record<string, string>, body = '{}'): Promise<Response> =>
+    mount.handle(new Request('http://host/ag-ui/clerk', { method: 'POST', headers, body }), {
+      gateway: app.runs,
+      path: '/clerk',
+      signal: new AbortController().signal,
+      authenticate: async () => ALICE,
+      waitUntil: () => undefined,
+    });
+  const json = { 'content-type': 'application/json' };
+  expect((await send({ ...json, accept: 'application/json' })).status).toBe(406);
+  expect((await send({ 'content-type': 'text/plain' })).status).toBe(415);
+  expect((await send(json, '{')).status).toBe(400);
+  expect((await send(json, JSON.stringify({ threadId: 'x'.repeat(100) }))).status).toBe(413);
+});
+
+test('a question whose time is over is given up without a run being lost', async () => {
+  const ask = defineAgent({
+    name: 'asker',
+    recovery: 'action-boundary',
+    approvals: { expiresInMs: 1, onExpiry: 'reject' },
+    tools: [
+      defineTool({
+        name: 'pay',
+        description: 'Pays.',
+        input: { type: 'object', properties: {} },
+        effects: effects.writeState(),
+        approval: 'required',
+        execute: () => 'paid',
+      }),
+    ],
+  });
+  open = await served([{ calls: [{ name: 'pay', input: {} }] }, { text: 'Not paid.' }], {
+    agents: [ask],
+  });
+  const send = async (input: object): Promise<readonly AGUIEvent[]> =>
+    eventsOf(
+      await ((await open?.send('POST', '/asker', { messages: [], ...input }))?.text() ?? ''),
+    );
+  const first = await send(START);
+  const [interrupt] = interruptsIn(first);
+  if (interrupt === undefined) {
+    // It was over before the run came to rest.
+    expect(first.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+    return;
+  }
+  const before = Date.now();
+  while (Date.now() <= before + 2) await new Promise((resolve) => setImmediate(resolve));
+  const resume = [{ interruptId: interrupt.id, status: 'cancelled' }];
+  expect((await send({ threadId: 't', runId: 'two', resume })).at(-1)).toMatchObject({
+    outcome: { type: 'success' },
+  });
+});
+
+test('one conversation of two agents: each answers for its own runs', async () => {
+  const other = defineAgent({ name: 'other', recovery: 'action-boundary' });
+  open = await served([{ text: 'Mine.' }, { calls: [PAY] }], { agents: [other] });
+  expect(
+    (await open.run({ threadId: 't', runId: 'zero', messages: [said('u0')] })).at(-1)?.type,
+  ).toBe('RUN_FINISHED');
+  expect(
+    (await open.send('POST', '/other', { threadId: 't', runId: 'zero', messages: [said('u0')] }))
+      .status,
+  ).toBe(404);
+  const [interrupt] = interruptsIn(
+    await open.run({ threadId: 't', runId: 'one', messages: [said('u1')] }),
+  );
+  const input = { threadId: 't', runId: 'x', messages: [], resume: [yes(interrupt?.id)] };
+  const events = eventsOf(await (await open.send('POST', '/other', input)).text());
+  expect(events.at(-1)).toMatchObject({ code: 'WAIT_NOT_FOUND' });
 });

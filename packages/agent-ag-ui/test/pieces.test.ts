@@ -1,0 +1,60 @@
+import { AgentError, waitNotFound } from '@hexagent/agent-core';
+import { expect, test } from 'vitest';
+import { capabilitiesOf } from '../src/capabilities.ts';
+import { problemResponse } from '../src/http/problem.ts';
+import { Transcript } from '../src/projection/transcript.ts';
+import { isReplay } from '../src/threads/answer.ts';
+import { clientIdsOf, messageIdsOf, takenIds } from '../src/threads/request.ts';
+
+test('a problem has the words of the catalogue, or of its theme', async () => {
+  const told = problemResponse(waitNotFound('w'));
+  expect(told.status).toBe(404);
+  expect(await told.json()).toMatchObject({
+    title: 'Not Found',
+    code: 'WAIT_NOT_FOUND',
+    mend: expect.any(String),
+  });
+  const model = new AgentError('MODEL_FAILED', { message: 'password=1', mend: 'look' });
+  expect(await problemResponse(model, { status: 599 }).json()).toEqual({
+    type: 'about:blank',
+    title: 'Error',
+    status: 599,
+    detail: 'The model could not answer.',
+    code: 'MODEL_FAILED',
+  });
+});
+
+test('metadata of other hands name no messages', () => {
+  const run = (metadata: Record<string, string>) => ({ runId: 'r1', metadata }) as never;
+  for (const ids of ['{', '7', '{}'])
+    expect(messageIdsOf(run({ 'ag-ui.messageIds': ids }))).toEqual([]);
+  const runs = [run({}), run({ 'ag-ui.messageIds': '["a",1,"b"]' })];
+  expect([...takenIds(runs)]).toEqual(['r1.m1', 'a', 'b']);
+  expect([...clientIdsOf(runs)]).toEqual([['r1.m1', 'b']]);
+});
+
+test('an answer comes again when it is of the same kind', () => {
+  const wait = (decision?: string) => ({ decision }) as never;
+  expect(isReplay(wait('approve'), { decision: 'approve' })).toBe(true);
+  expect(isReplay(wait('approve'), { decision: 'reject' })).toBe(false);
+  expect(isReplay(wait('approve'), { decision: 'cancel' })).toBe(true);
+  expect(isReplay(wait(), undefined)).toBe(true);
+});
+
+test('an agent without words is described by its name', () => {
+  const agent = { name: 'a', durable: false, accepts: [], tools: [] };
+  expect(capabilitiesOf(agent).identity).not.toHaveProperty('description');
+  expect(capabilitiesOf({ ...agent, objective: 'o' }).identity?.description).toBe('o');
+  const durable = { ...agent, durable: true, accepts: ['user-message'] as const };
+  expect(capabilitiesOf(durable).humanInTheLoop?.interventions).toBe(true);
+});
+
+test('a transcript leaves activities out, and keeps what it is not asked to change', () => {
+  const transcript = new Transcript([
+    { id: 'x', role: 'activity', activityType: 'a', content: {} },
+    { id: 'u', role: 'user', content: 'hi' },
+  ]);
+  transcript.arguments('unknown', '{}');
+  transcript.remove(['nothing']);
+  expect(transcript.all()).toEqual([{ id: 'u', role: 'user', content: 'hi' }]);
+});
