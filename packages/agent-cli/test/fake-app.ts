@@ -150,6 +150,12 @@ export function fakeApp(options: FakeAppOptions = {}): FakeApp {
         principal: { scope, subject, roles: [], permissions: [] },
         signal: new AbortController().signal,
       }),
+      capabilities: () => ({
+        tools: true,
+        reasoning: false,
+        structuredOutput: 'none',
+        inputModalities: ['text'],
+      }),
       run: unused,
       start: unused,
       attach: unused,

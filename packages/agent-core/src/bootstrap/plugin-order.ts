@@ -1,5 +1,6 @@
 import type { Problem } from '../base/error-catalog.ts';
 import { Migrator } from '../durable/migrator.ts';
+import { ModelProbe } from '../model/model-probe.ts';
 import { ToolSource } from '../sources/tool-source.ts';
 import { HttpMount } from '../transport/http-mount.ts';
 import type { Plugin } from './plugin.ts';
@@ -54,7 +55,12 @@ export function orderPlugins(
 }
 
 /** Ports of core that take any number of values. */
-const LIST_PORTS: ReadonlySet<string> = new Set([HttpMount.id, ToolSource.id, Migrator.id]);
+const LIST_PORTS: ReadonlySet<string> = new Set([
+  HttpMount.id,
+  ToolSource.id,
+  Migrator.id,
+  ModelProbe.id,
+]);
 
 /** A list may be empty: who requires one of these takes whatever is there. */
 export function isListPort(id: string): boolean {

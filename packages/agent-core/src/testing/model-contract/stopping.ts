@@ -230,7 +230,8 @@ function countedSignal(): Counted {
   Object.assign(signal, {
     addEventListener: (...args: Parameters<typeof add>) => {
       listening.add(args[1]);
-      if (args[2]?.once === true) once.add(args[1]);
+      const options = args[2];
+      if (typeof options === 'object' && options.once === true) once.add(args[1]);
       add(...args);
     },
     removeEventListener: (...args: Parameters<typeof remove>) => {
