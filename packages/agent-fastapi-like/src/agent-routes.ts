@@ -29,6 +29,8 @@ export type AgentRoutesOptions = ScopeOptions & {
  * Contract:
  * - its error handler, parsers, checks and hooks are its own; hooks of the application run before them;
  * - without a prefix unknown paths are answered by the application;
+ * - sockets are the application's: `limits.requestMs` and `limits.drainMs` are the host's only, and ids of more than 100 characters in a path need
+ *   its `routerOptions.maxParamLength`;
  * - it does not close the runtime: whoever made it does, after `app.close()`.
  *
  * @throws AgentError `BOOTSTRAP_INVALID`, when it is registered, with every problem of its options

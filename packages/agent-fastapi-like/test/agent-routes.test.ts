@@ -120,6 +120,16 @@ test('two of them stand side by side, and one without a prefix leaves unknown pa
     expect((await ask(`${both}${prefix}/agents`)).body).toMatchObject({ items: [{ name: 'a' }] });
 });
 
+test('a body is as large as its own limit says, not the application’s', async () => {
+  const url = await serve({ prefix: '/ai', limits: { bodyBytes: 30 } });
+  const body = { message: 'x'.repeat(30) };
+  expect(await ask(`${url}/ai/agents/scribe/runs`, { body })).toMatchObject({
+    status: 413,
+    body: { code: 'HTTP_BODY_TOO_LARGE' },
+  });
+  expect((await ask(`${url}/echo`, { body })).status).toBe(200);
+});
+
 test('routes of the application get ports of the runtime', async () => {
   const url = await serve({
     prefix: '/ai',
@@ -139,6 +149,15 @@ test('mounts stand at the paths that they say', async () => {
   for (const path of ['/proto', '/proto/below', '/.well-known/proto.json'])
     expect(await (await fetch(`${url}${path}`)).text()).toBe('ok');
   expect((await ask(`${url}/theirs`)).body).toEqual({ theirs: true });
+});
+
+test('two mounts at one path are refused, also inside an application', async () => {
+  await serve();
+  await server?.close();
+  server = fastify();
+  const mounts = [testMount({})];
+  server.register(agentMounts, { runtime, authenticate: () => principal, mounts });
+  await expect(server.ready()).rejects.toThrow('is taken by mounts[0]');
 });
 
 test('without authenticate, or with a port that is not there, it is not registered', async () => {

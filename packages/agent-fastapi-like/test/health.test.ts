@@ -39,3 +39,10 @@ test('an application without a store is ready', async () => {
   gateway.fail('list', new AgentError('RUN_NOT_DURABLE', { message: 'None.', mend: 'Add one.' }));
   expect((await ask(`${host.url}/readyz`)).status).toBe(200);
 });
+
+test('a store that does not answer is not waited for long', async () => {
+  await host.close();
+  host = await startHost({ ...gateway, list: () => new Promise(() => undefined) });
+  const silent = await ask(`${host.url}/readyz`);
+  expect(silent).toMatchObject({ status: 503, body: { code: 'STORE_UNREACHABLE' } });
+});

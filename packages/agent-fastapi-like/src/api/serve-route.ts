@@ -26,6 +26,7 @@ export function serveRoute(scope: FastifyInstance, route: Route, context: HostCo
   scope.route({
     method,
     url: path,
+    bodyLimit: context.settings.limits.bodyBytes,
     exposeHeadRoute: method === 'GET' && !streams(route),
     schema: fastifySchema(route),
     onRequest: async (request, reply) => {

@@ -22,7 +22,7 @@ export function sendProblem(
   },
 ): FastifyReply {
   const { status, headers, body } = problemOf(ownError(error, { request, bodyBytes }), request.id);
-  if (status >= 500) reply.log.error({ err: error }, body.detail);
+  if (status >= 500) reply.log[levelOf(error, reply)]({ err: error }, body.detail);
   // What was set for the answer that did not come describes this one no longer.
   for (const name of ['content-length', 'content-encoding', 'location', 'cache-control'])
     reply.removeHeader(name);
@@ -32,6 +32,12 @@ export function sendProblem(
     .type(PROBLEM_TYPE)
     .serializer(JSON.stringify)
     .send(body);
+}
+
+/** A client that has left is nobody's fault, and what passes by itself is no bug. */
+function levelOf(error: unknown, { raw }: FastifyReply): 'debug' | 'warn' | 'error' {
+  if (raw.destroyed) return 'debug';
+  return AgentError.is(error) && error.retryable ? 'warn' : 'error';
 }
 
 /** A refusal of Fastify, or of a plugin of it, in the words of the catalogue. */
