@@ -373,3 +373,35 @@ test('media are content, a blob is named, and usage that nobody said is left out
   ).toEqual([]);
   expect(tokenUsage({})).toEqual({});
 });
+
+test('what belongs to nothing that is open changes nothing', () => {
+  const { events } = told([
+    { type: 'step-started', stepId: 'odd', kind: 'model' },
+    { type: 'step-started', stepId: 'odd', kind: 'model' },
+    { type: 'tool-call-args-delta', callId: callIdOf('r1.1.0'), delta: '{}' },
+    { type: 'tool-call-end', callId: callIdOf('r1.1.0') },
+    { type: 'message-delta', messageId: 'r1.m2', delta: '' },
+    { type: 'reasoning-delta', reasoningId: 'r1.m2.r', delta: '' },
+    { type: 'run-resumed', deliveries: 1 },
+    { type: 'rewound', steps: ['other'], reason: 'model-retry' },
+  ]);
+  expect(events.map(({ type }) => type)).toEqual(['STEP_STARTED']);
+});
+
+test('steps of two runs may have one name', () => {
+  const projection = new Projection({ threadId: 't', runId: 'c', messages: [], after: 0 });
+  const step = (runId: string): Envelope => ({
+    rootRunId: ROOT,
+    runId: runIdOf(runId),
+    agent: 'helper',
+    seq: 1,
+    at: 1,
+    event: { type: 'step-started', stepId: `${runId}.s1`, kind: 'model' },
+  });
+  const events = [...projection.accept(step('r1')), ...projection.accept(step('r1.n1'))];
+  expect(events.map(({ type }) => type)).toEqual([
+    'STEP_STARTED',
+    'SUBAGENT_STARTED',
+    'STEP_STARTED',
+  ]);
+});

@@ -17,8 +17,8 @@ export type Frame = {
 export class Frames {
   readonly #open = new Map<string, Frame>();
 
-  has(kind: Frame['kind'], id: string): boolean {
-    return this.#open.has(keyOf({ kind, id }));
+  has(kind: Frame['kind'], id: string, owner: Owner): boolean {
+    return this.#open.has(keyOf({ kind, id, owner }));
   }
 
   /** The events that have to stand before a frame of this kind, and the frame is open. */
@@ -43,8 +43,9 @@ export class Frames {
   }
 }
 
-function keyOf({ kind, id }: Pick<Frame, 'kind' | 'id'>): string {
-  return `${kind} ${id}`;
+/** Steps of two runs may have one name. */
+function keyOf({ kind, id, owner }: Pick<Frame, 'kind' | 'id' | 'owner'>): string {
+  return JSON.stringify([kind, id, owner]);
 }
 
 function isRunning(kind: Frame['kind']): boolean {

@@ -33,10 +33,9 @@ export class Transcript {
     return structuredClone([...this.#messages.values()]);
   }
 
-  /** The ids from one message on, in the order that the client shows them in. */
-  idsFrom(messageId: string): readonly string[] {
-    const ids = [...this.#messages.keys()];
-    return ids.slice(ids.indexOf(messageId));
+  /** In the order that the client shows them in. */
+  ids(): readonly string[] {
+    return [...this.#messages.keys()];
   }
 
   text(messageId: string, delta: string, owner: Owner): void {
