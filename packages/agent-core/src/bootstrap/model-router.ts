@@ -44,7 +44,8 @@ export function modelRouter(options: ModelRouterOptions): Plugin {
       Object.entries(routes).map(([name, plugin]) => [placeOf(name), plugin]),
     ),
     setup: ({ composed }) => {
-      const bound = names.map((name) => composed?.get(placeOf(name)) ?? []);
+      // Bootstrap sets up all that it is composed of.
+      const bound = names.map((name) => composed?.get(placeOf(name)) as readonly Binding[]);
       const models = names.map((name, index): readonly [string, AgentModel] => {
         const model = bound[index]?.find(isModel)?.value as AgentModel; // Its manifest says so, and is held to it.
         return [name, model];

@@ -319,6 +319,9 @@ test('refuses caching for any other time, and what is no list of selections', ()
     '  - defineAgent("a").selection[2]: is "m". Send an object of names.',
     '  - defineAgent("a").selection[3].size: is not known. Known here: provider, model, profile.',
   ]);
+  expect(problemsOf({ name: 'a', selection: [() => 1] })).toEqual([
+    expect.stringContaining('selection[0]: is a value of type function.'),
+  ]);
   expect(problemsOf({ name: 'a', selection: true })).toEqual([
     '  - defineAgent("a").selection: is true. Say false, or list selections.',
   ]);

@@ -71,6 +71,10 @@ test('a failure is played with its code, behind what came before it', async () =
   expect(seen).toMatchObject([{ text: 'par' }]);
   const [first] = tape.recordings;
   if (first?.error === undefined) throw new Error('no error was recorded');
+  const plain = modelOverloaded({ reason: 'busy' });
+  const other = replayedModel(await recorded([{ error: plain }], [asking('a')]));
+  expect(other.capabilities({ model: 'unasked' })).toEqual(other.capabilities());
+  await expect(eventsOf(other, asking('a'))).rejects.toMatchObject({ retryAfterMs: undefined });
   const strange = { ...tape, recordings: [{ ...first, error: { ...first.error, code: 'NEW' } }] };
   await expect(
     eventsOf(replayedModel(strange, { secrets: ['key-1'] }), asking('a')),

@@ -53,6 +53,13 @@ test('an error behind the first event may be retried, and the next try of that s
   ]);
 });
 
+test('how long a server asks to be left alone goes with its error', async () => {
+  const slow = modelOverloaded({ reason: 'slow', retryable: false, retryAfterMs: 9 });
+  const first = named('first', [{ text: 'par', error: slow }]);
+  const model = withFallbacks([first.model, named('second', []).model]);
+  await expect(eventsOf(model)).rejects.toMatchObject({ retryable: true, retryAfterMs: 9 });
+});
+
 test('the last one keeps its step, and its error is what it is', async () => {
   const first = named('first', [{ error: busy }, { text: 'never' }]);
   const second = named('second', [{ text: 'par', error: busy }, { text: 'Whole' }]);
@@ -170,6 +177,9 @@ test('what they can do is what all of them can', () => {
     structuredOutput: 'final-only',
     inputModalities: ['text'],
   });
+  const taking = { ...able('d', {}), selectionProblem: () => undefined };
+  expect(withFallbacks([able('a', {}), taking]).capabilities({ model: 'x' }).tools).toBe(true);
+  expect(withFallbacks([able('a', {}), taking]).capabilities().tools).toBe(true);
   expect(withFallbacks([able('a', {})]).capabilities()).not.toHaveProperty('contextWindow');
   expect(() => withFallbacks([])).toThrow(expect.objectContaining({ code: 'INPUT_INVALID' }));
 });
@@ -181,4 +191,25 @@ test('only so many steps are remembered', async () => {
   for (let index = 0; index < 1_002; index += 1)
     await expect(eventsOf(model, asking(`r${index}`))).rejects.toThrow('busy');
   expect(await eventsOf(model, asking('r0'))).toMatchObject([{ text: 'again' }, {}]);
+});
+
+test('a model whose stream cannot be left early is no hindrance', async () => {
+  const given = [[{ type: 'text', text: 'a' }], [{ type: 'text', text: 'b' }]] as const;
+  const plain = named('plain', [], {
+    stream: () => {
+      const left = [...given];
+      return {
+        [Symbol.asyncIterator]: () => ({
+          next: async () => {
+            const value = left.shift();
+            return value === undefined ? { done: true, value } : { done: false, value };
+          },
+        }),
+      };
+    },
+  });
+  for await (const batch of withFallbacks([plain.model]).stream(asking(), new AbortController())) {
+    expect(batch).toEqual(given[0]);
+    break;
+  }
 });

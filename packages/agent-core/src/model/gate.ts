@@ -9,7 +9,7 @@ export type GateLimits = {
   readonly tokensPerMinute?: number;
 };
 
-/** What somebody has who was let in. Leaving again counts once; `tokens` is what it took in the end, where that is known. */
+/** What somebody has who was let in, to leave with once; `tokens` is what it took in the end, where that is known. */
 export type Pass = { readonly leave: (tokens?: number) => void };
 
 type Waiting = { readonly tokens: number; readonly admit: () => void };
@@ -64,11 +64,8 @@ export class Gate {
   }
 
   #pass(estimated: number): Pass {
-    let isInside = true;
     return {
       leave: (tokens = estimated) => {
-        if (!isInside) return;
-        isInside = false;
         this.#running -= 1;
         this.#tokens?.take(tokens - estimated, this.#clock.monotonic());
         this.#admit();

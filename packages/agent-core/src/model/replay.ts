@@ -106,9 +106,12 @@ function whyNot(
   const compared = (waiting.length > 0 ? waiting : recordings).map(({ request }) =>
     differences(request, asked, ''),
   );
-  const [nearest] = compared.sort((left, right) => left.length - right.length);
-  const shown = (nearest ?? []).slice(0, MOST_SHOWN).join('; ');
-  return `The cassette has no such request. From the nearest one it differs in ${nearest?.length} places: ${shown}.`;
+  // There is one at least.
+  const [nearest] = compared.sort((left, right) => left.length - right.length) as [
+    readonly string[],
+  ];
+  const shown = nearest.slice(0, MOST_SHOWN).join('; ');
+  return `The cassette has no such request. From the nearest one it differs in ${nearest.length} places: ${shown}.`;
 }
 
 const MOST_SHOWN = 3;

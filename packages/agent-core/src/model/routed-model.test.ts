@@ -53,6 +53,14 @@ const router = (
   more: Partial<RoutedModelOptions> = {},
 ): AgentModel => routedModel({ routes, ...more });
 
+test('a route that another profile leaves out says that it was not asked', () => {
+  const open = fake('open', {}, { selectionProblem: () => undefined });
+  const closed = fake('closed', {}, { selectionProblem: () => 'closed' });
+  expect(router({ open, closed }).selectionProblem?.({ profile: 'closed', model: 'm' })).toContain(
+    '(open: not asked; closed: closed)',
+  );
+});
+
 test('nothing selected: the default route, and without one the first', async () => {
   const routes = { fast: fake('a'), smart: fake('b') };
   expect(await whoAnswers(router(routes))).toBe('a');

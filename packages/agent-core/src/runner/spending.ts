@@ -1,5 +1,6 @@
 import { costUnavailable, maxCostExceeded } from '../base/error-catalog.ts';
-import type { CatalogueEntry } from '../model/catalogue.ts';
+import type { AgentModel } from '../model/agent-model.ts';
+import type { CatalogueEntry, ModelCatalogue } from '../model/catalogue.ts';
 import { costOf, type Prices } from '../model/prices.ts';
 import { addCost, type Cost, reachesCost } from '../vocabulary/cost.ts';
 import type { ActiveRun } from './active-run.ts';
@@ -20,10 +21,10 @@ export function spend(run: ActiveRun, answer: ModelAnswer): Cost | undefined {
 
 /** Refuses the next call when the run has cost what it may, or when nobody can say what it costs. */
 export function checkCost(run: ActiveRun, limit: Cost): void {
-  const { cost, unpriced, steps } = run.counters;
-  const why = unpriced === undefined ? whyUnpriced(run, limit) : unpricedCalls(unpriced);
+  const { cost, unpriced } = run.counters;
+  const why = unpriced === undefined ? whyUnpriced(run, limit) : UNPRICED;
   if (why !== undefined) throw costUnavailable(costText(limit), why);
-  if (steps === 0 || cost === undefined) return;
+  if (cost === undefined) return;
   const isReached = reachesCost(cost, limit);
   if (isReached === undefined)
     throw costUnavailable(costText(limit), `the run has cost ${costText(cost)}`);
@@ -34,21 +35,18 @@ export function costText({ amount, currency }: Cost): string {
   return `${amount} ${currency}`;
 }
 
-function unpricedCalls(count: number): string {
-  return count === 1
-    ? 'what one of its model calls has cost is not known'
-    : `what ${count} of its model calls have cost is not known`;
-}
+const UNPRICED = 'what its model calls have cost is not known';
 
 /** Before a call: what can be known of its price without making it. */
 function whyUnpriced({ setup, facts }: ActiveRun, limit: Cost): string | undefined {
-  const { catalogue, model } = setup;
+  const { catalogue } = setup;
   if (catalogue === undefined) return 'no catalogue of models is bound';
+  const model = setup.model as AgentModel; // Without one, no run gets as far as a call.
   const { selection } = facts.input;
-  const capabilities = model?.capabilities(selection);
-  const name = capabilities?.model ?? selection?.model;
-  if (model === undefined || name === undefined) return undefined;
-  const provider = capabilities?.provider ?? model.id;
+  const capabilities = model.capabilities(selection);
+  const name = capabilities.model ?? selection?.model;
+  if (name === undefined) return undefined;
+  const provider = capabilities.provider ?? model.id;
   const prices = catalogue.find({ provider, model: name })?.prices;
   return whyNoPrice(prices, { provider, name, limit });
 }
@@ -69,14 +67,15 @@ export function whyNoPrice(
 
 /** By the name that the answer came under, then by the name that was asked for: some servers add a date to it. */
 function pricesOf({ setup, facts }: ActiveRun, answer: ModelAnswer): Prices | undefined {
-  const { catalogue, model } = setup;
+  const catalogue = setup.catalogue as ModelCatalogue; // Nothing is priced without one.
+  const model = setup.model as AgentModel; // It has just answered.
   const { selection } = facts.input;
-  const capabilities = model?.capabilities(selection);
-  const provider = answer.provider ?? capabilities?.provider ?? model?.id;
+  const capabilities = model.capabilities(selection);
+  const provider = answer.provider ?? capabilities.provider ?? model.id;
   const asked =
-    answer.provider === undefined ? (capabilities?.model ?? selection?.model) : undefined;
+    answer.provider === undefined ? (capabilities.model ?? selection?.model) : undefined;
   const entryOf = (name: string): CatalogueEntry | undefined =>
-    catalogue?.find(provider === undefined ? { model: name } : { provider, model: name });
+    catalogue.find({ provider, model: name });
   const entry = entryOf(answer.model) ?? (asked === undefined ? undefined : entryOf(asked));
   return entry?.prices;
 }

@@ -296,6 +296,7 @@ test.each<[Fault, RegExp]>([
   ['leaves its listener after an abort', /an abort at any event/],
   ['wraps the reason of an abort', /an abort at any event/],
   ['takes silence for the end', /an abort at any event/],
+  ['goes on after an abort', /an abort at any event/],
   ['starts again after an error', /an abort at any event/],
   ['shows the key', /a refused key/],
   ['tries a refusal again', /a refused request/],

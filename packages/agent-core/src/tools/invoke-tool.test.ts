@@ -248,5 +248,6 @@ test('takes the answer for the result of a tool that has no resume', async () =>
 test('writes a result for the model', () => {
   expect(resultParts('text')).toEqual([{ type: 'text', text: 'text' }]);
   expect(resultParts({ a: 1 })).toEqual([{ type: 'data', data: { a: 1 } }]);
+  expect(resultParts([1])).toEqual([{ type: 'data', data: [1] }]);
   expect(resultParts(null)).toEqual([{ type: 'data', data: null }]);
 });

@@ -4,12 +4,20 @@ import {
   bootstrap,
   type Cost,
   defineAgent,
+  Model,
   ModelCatalogue,
   modelCatalogue,
   type Plugin,
   type Prices,
+  withFallbacks,
 } from '../../src/index.ts';
-import { memoryStore, type ScriptOptions, scriptedModel } from '../../src/testing/index.ts';
+import {
+  memoryDurability,
+  memoryStore,
+  type ScriptOptions,
+  scripted,
+  scriptedModel,
+} from '../../src/testing/index.ts';
 import { answer, appOf, evidenceOf, read } from './harness.ts';
 
 const PRICES: Prices = { currency: 'USD', input: 2, output: '7.5', cached: '0.2' };
@@ -91,7 +99,7 @@ test('a call whose price nobody knows ends a limited run before the next one', a
     kind: 'failed',
     error: {
       code: 'COST_UNAVAILABLE',
-      message: 'limits.maxCost is 1 USD, and what one of its model calls has cost is not known.',
+      message: 'limits.maxCost is 1 USD, and what its model calls have cost is not known.',
     },
   });
   await app.close();
@@ -144,6 +152,45 @@ test('a selected model without a price is refused before its first call', async 
   const app = await appOf(agent, [], { provide });
   const result = await app.run(agent, { message: 'go', selection: { model: 'unpriced' } });
   expect(result).toMatchObject({ kind: 'failed', error: { code: 'COST_UNAVAILABLE' } });
+  await app.close();
+});
+
+test('a price in another currency than the limit is noticed with the first answer at the latest', async () => {
+  const agent = limited(usd('1'));
+  const euros = { ...entry, prices: { ...PRICES, currency: 'EUR' } };
+  const app = await appOf(agent, [call, { text: 'Never.' }], {
+    provide: [bind(ModelCatalogue, modelCatalogue([euros]))],
+  });
+  expect(await app.run(agent, 'go')).toMatchObject({
+    error: {
+      code: 'COST_UNAVAILABLE',
+      message: 'limits.maxCost is 1 USD, and the run has cost 0.001175 EUR.',
+    },
+  });
+  await app.close();
+});
+
+test('where several models stand behind one, the price is that of who has answered', async () => {
+  const agent = defineAgent({ name: 'spender', recovery: 'action-boundary' });
+  const dear = { ...scripted([{ text: 'Done.', usage }]), id: 'dear' };
+  const app = await bootstrap({
+    plugins: [memoryDurability(memoryStore())],
+    agents: [agent],
+    provide: [
+      bind(Model, withFallbacks([dear])),
+      bind(
+        ModelCatalogue,
+        modelCatalogue([
+          entry,
+          { ...entry, provider: 'dear', prices: { ...PRICES, output: 1_000 } },
+        ]),
+      ),
+    ],
+  });
+  const result = await app.run(agent, 'go');
+  expect(result.cost).toEqual(usd('0.0111'));
+  const rows = await evidenceOf(app, result.runId);
+  expect(rows.find(({ kind }) => kind === 'model')?.payload).toMatchObject({ provider: 'dear' });
   await app.close();
 });
 

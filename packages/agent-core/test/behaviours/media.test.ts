@@ -128,6 +128,22 @@ test.each<{ readonly what: string; readonly value: JsonValue; readonly seen: rea
   await app.close();
 });
 
+test('without a store of blobs, what a tool has put there is said in words', async () => {
+  const blob: JsonValue = {
+    type: 'media',
+    mediaType: 'image/png',
+    source: { kind: 'blob', ref: 'b1' },
+  };
+  const showing = defineAgent({ name: 'viewer', tools: [read('show', () => blob)] });
+  const call = { calls: [{ name: 'show', input: { id: '1' } }] };
+  const app = await appOf(showing, [call, { text: 'Seen.' }], { model: SIGHTED });
+  await app.run(showing, 'go');
+  expect(app.model.requests[1]?.messages.at(-1)?.parts).toMatchObject([
+    { content: [{ type: 'text', text: '[image/png: it could not be read again]' }] },
+  ]);
+  await app.close();
+});
+
 test('a large image of a tool is kept in the store of blobs and comes back from there', async () => {
   const base64 = 'iVBO'.repeat(40);
   const large: JsonValue = {

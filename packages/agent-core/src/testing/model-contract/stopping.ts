@@ -156,8 +156,8 @@ async function abortAfter(subject: ModelSubject, seen: number): Promise<void> {
   let events = 0;
   while (events < seen) {
     const step = await soon(stream.next(), `event ${events + 1}`);
-    if (step.done === true) throw new Error(`the stream has ended after ${events} events`);
-    events += step.value.length;
+    hold(step.done !== true, `the stream has ended after ${events} events`);
+    events += (step.value as readonly ModelEvent[]).length; // It has not ended.
   }
   const pending = stream.next();
   await soon(
