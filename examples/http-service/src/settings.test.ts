@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { greeting } from './greeting.ts';
+import { settingsOf } from './settings.ts';
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'hexagent-settings-'));
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+test('a second start has the token and the workspace of the first', () => {
+  const data = folder();
+  const first = settingsOf({}, data);
+  expect(first.token.length).toBeGreaterThanOrEqual(24);
+  expect(statSync(join(first.workspace, 'src/slugify.ts')).isFile()).toBe(true);
+  expect(settingsOf({}, data)).toEqual(first);
+});
+
+test.skipIf(process.platform === 'win32')('nobody else may read the token', () => {
+  const data = folder();
+  settingsOf({}, data);
+  expect(statSync(join(data, 'token')).mode & 0o077).toBe(0);
+});
+
+test('what the environment says is taken, and nothing is made', () => {
+  const data = folder();
+  const settings = settingsOf(
+    {
+      HEXAGENT_PORT: '0',
+      HEXAGENT_TOKEN: 'a token of one',
+      HEXAGENT_WORKSPACE: '/somewhere',
+      HEXAGENT_MODEL_URL: 'http://127.0.0.1:9/v1',
+      HEXAGENT_MODEL: 'small',
+      HEXAGENT_API_KEY: 'a key',
+    },
+    join(data, 'not-made'),
+  );
+  expect(settings).toMatchObject({
+    port: 0,
+    token: 'a token of one',
+    workspace: '/somewhere',
+    modelServer: { baseUrl: 'http://127.0.0.1:9/v1', model: 'small', apiKey: 'a key' },
+  });
+  expect(() => statSync(join(data, 'not-made'))).toThrow('ENOENT');
+  const text = greeting('http://127.0.0.1:1', settings);
+  expect(text).toContain('small at http://127.0.0.1:9/v1');
+  expect(text).not.toContain('a key');
+});
