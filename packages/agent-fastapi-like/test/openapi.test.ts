@@ -201,4 +201,8 @@ test('a document of 3.1 with one component for each thing, and no reference into
   expect(operations.some((operation) => 'security' in operation)).toBe(false);
   const cancel = document.paths['/runs/{runId}/cancel']?.['post'];
   expect(cancel).toMatchObject({ requestBody: { required: false } });
+  const start = document.paths['/agents/{agent}/runs']?.['post'];
+  expect(start).toHaveProperty('requestBody.content.application/json.schema.examples.0', {
+    message: 'Hello.',
+  });
 });

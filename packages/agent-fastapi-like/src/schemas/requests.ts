@@ -100,7 +100,7 @@ export const StartBody = Type.Object(
     metadata: Type.Optional(Texts),
     dependencies: Type.Optional(AnyObject),
   },
-  CLOSED,
+  { ...CLOSED, examples: [{ message: 'Hello.' }] },
 );
 
 const IdempotencyKey = Type.String({
@@ -135,7 +135,7 @@ export const ForkBody = Type.Object(
     instruction: Type.Optional(Said),
     agent: Type.Optional(Name),
   },
-  CLOSED,
+  { ...CLOSED, examples: [{ atSeq: 4_294_967_300, instruction: 'Try it another way.' }] },
 );
 
 export const EventsQuery = Type.Object({ after: Type.Optional(Cursor) }, CLOSED);
@@ -186,7 +186,7 @@ export const SignalBody = Type.Object(
     payload: Type.Optional(AnyObject),
     dedupeKey: Type.Optional(Name),
   },
-  CLOSED,
+  { ...CLOSED, examples: [{ kind: 'user-message', payload: { text: 'One more thing.' } }] },
 );
 
 export const CancelBody = Type.Union([
@@ -209,7 +209,7 @@ export const ResolutionBody = Type.Object(
     content: Type.Optional(Type.Array(SaidPart)),
     result: Type.Optional(AnyValue),
   },
-  CLOSED,
+  { ...CLOSED, examples: [{ decision: 'approve' }] },
 );
 
 export const RunParams = Type.Object({ runId: RunName });
