@@ -12,7 +12,7 @@ const read = new WeakMap<ActiveRun, Map<string, string>>();
 export function holdsMedia(run: ActiveRun): boolean {
   const { messages } = run;
   for (; run.mediaSeen < messages.length && !run.hasMedia; run.mediaSeen += 1)
-    run.hasMedia = (messages[run.mediaSeen] as Message).parts.some(isMedia);
+    run.hasMedia = anyMedia((messages[run.mediaSeen] as Message).parts);
   return run.hasMedia;
 }
 
@@ -30,7 +30,7 @@ export async function withMedia(
   const modalities = model.capabilities(request.selection).inputModalities;
   const messages: Message[] = [];
   for (const message of request.messages) {
-    if (!message.parts.some(isMedia)) {
+    if (!anyMedia(message.parts)) {
       messages.push(message);
       continue;
     }
@@ -90,6 +90,11 @@ function said({ mediaType }: MediaPart, why: string): Part {
   return { type: 'text', text: `[${mediaType}: ${why}]` };
 }
 
-function isMedia(part: Part): boolean {
-  return part.type === 'media' || (part.type === 'tool-result' && part.content.some(isMedia));
+/** Plain loops: every message of every run comes by here. */
+function anyMedia(parts: readonly Part[]): boolean {
+  for (const part of parts) {
+    if (part.type === 'media') return true;
+    if (part.type === 'tool-result' && anyMedia(part.content)) return true;
+  }
+  return false;
 }

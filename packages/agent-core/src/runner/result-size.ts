@@ -14,9 +14,11 @@ export function withinBudget(
   content: readonly Part[],
   budget: number,
 ): readonly Part[] | Promise<readonly Part[]> {
-  if (content.some(isMedia)) return mediaWithinBudget(run, content, budget);
   let length = 0;
-  for (const part of content) length += lengthOf(part);
+  for (const part of content) {
+    if (part.type === 'media') return mediaWithinBudget(run, content, budget);
+    length += lengthOf(part);
+  }
   const maxBytes = run.journal === undefined ? budget : Math.min(budget, MAX_STORED);
   run.journal?.weighs(Math.min(length, maxBytes));
   // A UTF-16 unit is at most three bytes: most results need no encoding to be known as small.

@@ -139,7 +139,7 @@ function wholeText({ counters, messages }: ActiveRun, { text }: ModelStep['answe
 
 function countContinued({ counters }: ActiveRun, finish: string): void {
   if (finish === 'continue') counters.continued = (counters.continued ?? 0) + 1;
-  else delete counters.continued;
+  else if (counters.continued !== undefined) delete counters.continued;
 }
 
 /** Close enough while it is small; exact when it matters. */

@@ -60,7 +60,8 @@ const SOURCE_FIELDS: Readonly<Record<string, string>> = {
 
 /** Whether a value has the form of a media part. */
 export function isMediaPart(value: unknown): value is MediaPart {
-  if (!isJsonObject(value) || value['type'] !== 'media') return false;
+  if (typeof value !== 'object' || value === null || !('type' in value)) return false;
+  if (value.type !== 'media' || !isJsonObject(value)) return false;
   const { mediaType, source } = value;
   if (typeof mediaType !== 'string' || !isJsonObject(source)) return false;
   const field = SOURCE_FIELDS[String(source['kind'])];
