@@ -17,6 +17,7 @@ const FileText = Type.Object(
   { title: 'FileText' },
 );
 
+// #region route
 /** Beside the agents: what is in the files that they work on. */
 export const workspaceRoutes: Routes = (api) => {
   api.get(
@@ -44,3 +45,4 @@ export const workspaceRoutes: Routes = (api) => {
     },
   );
 };
+// #endregion route
