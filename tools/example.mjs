@@ -57,5 +57,7 @@ prepare(
   '-b',
   ...used,
 );
+// Ctrl-C goes to the script as well, which ends in its own order: this waits for it.
+process.on('SIGINT', () => undefined);
 const { status } = spawnSync('npm', ['run', '--silent', script], { cwd: folder, stdio: 'inherit' });
 process.exitCode = status ?? 1;
