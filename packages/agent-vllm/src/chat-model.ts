@@ -8,6 +8,7 @@ import type { Exit } from './exit.ts';
 import { remedyFor } from './output-room.ts';
 import { servedCatalogue } from './served-catalogue.ts';
 import { serverConnection } from './server-connection.ts';
+import { withRequestId } from './server-error.ts';
 import { serverLoad } from './server-load.ts';
 import type { Settings } from './settings.ts';
 import { tokenCounter } from './token-count.ts';
@@ -52,7 +53,7 @@ export function chatModel(settings: Settings): ChatModel {
           signal: stop.signal,
           exit,
           read: (response, watch) => {
-            const context = connection.errorContext(chatUrl);
+            const context = withRequestId(connection.errorContext(chatUrl), response.headers);
             const stream = chatStream({
               ...context,
               model: call.model,

@@ -7,6 +7,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  masked,
   modelFailed,
   modelRefused,
   modelResponseInvalid,
@@ -53,7 +54,7 @@ export type ChatStreamContext = ErrorContext & {
 
 /** A reader for one answer. */
 export function chatStream(context: ChatStreamContext): ChatStream {
-  const { at } = context;
+  const { at, secrets } = context;
   const assembler = toolCallAssembler({ toName: context.toName });
   const details = reasoningDetails(context.provider);
   const states = callStates(context);
@@ -84,7 +85,7 @@ export function chatStream(context: ChatStreamContext): ChatStream {
     }
     const chunk = parseJson(data);
     if (chunk === undefined) {
-      const shown = JSON.stringify(data.slice(0, 200));
+      const shown = quoted(data, secrets);
       fail(modelResponseInvalid({ at, reason: `the stream carried ${shown}, which is not JSON` }));
       return;
     }
@@ -144,7 +145,7 @@ export function chatStream(context: ChatStreamContext): ChatStream {
       fail(
         hasChunks
           ? modelStreamTruncated({ at, reason: 'the stream ended without a finish reason' })
-          : empty(at, stray),
+          : empty(at, stray === undefined ? undefined : quoted(stray, secrets)),
       );
       return;
     }
@@ -228,8 +229,13 @@ function isFault(chunk: JsonObject): boolean {
   return (error !== undefined && error !== null) || chunk['object'] === 'error';
 }
 
+/** The beginning of what a server sent, without what it must not show; cut behind the mask, so that no half of a secret stays. */
+function quoted(text: string, secrets: readonly string[]): string {
+  return JSON.stringify(masked(text.slice(0, 4096), secrets).slice(0, 200));
+}
+
 function empty(at: string, stray: string | undefined): AgentError {
-  const seen = stray === undefined ? '' : `; it began with ${JSON.stringify(stray.slice(0, 200))}`;
+  const seen = stray === undefined ? '' : `; it began with ${stray}`;
   return modelResponseInvalid({ at, reason: `the stream was empty${seen}`, retryable: true });
 }
 

@@ -13,6 +13,8 @@ export interface Watch {
   /** Who is told of a stop; undefined for nobody. Told at once when it is too late. */
   listen(listener: ((reason: unknown) => void) | undefined): void;
   onConnect(): void;
+  /** A read waits for bytes. While none does, the limit between bytes stands still: a slow reader is not a silent server. */
+  onRead(): void;
   onBytes(): void;
   /** Stops the clock, and takes the listener off the caller's signal. */
   release(): void;
@@ -42,6 +44,7 @@ export function deadlines(options: {
   const { timeouts, clock, alarm, signal, exit, at } = options;
   let phase = CONNECT;
   let since = clock.monotonic();
+  let isWaiting = true;
   let pending: { readonly until: number; readonly cancel: () => void } | undefined;
   let stopped: { readonly reason: unknown } | undefined;
   let listener: ((reason: unknown) => void) | undefined;
@@ -59,6 +62,7 @@ export function deadlines(options: {
 
   const ring = (): void => {
     pending = undefined;
+    if (!isWaiting) return;
     if (clock.monotonic() >= due()) stop(timeoutOf(phase));
     else arm();
   };
@@ -107,9 +111,15 @@ export function deadlines(options: {
     onConnect: () => {
       if (stopped === undefined) enter(FIRST_BYTE);
     },
+    onRead: () => {
+      if (isWaiting || stopped !== undefined) return;
+      isWaiting = true;
+      since = clock.monotonic();
+      arm();
+    },
     onBytes: () => {
-      if (phase === IDLE) since = clock.monotonic();
-      else if (stopped === undefined) enter(IDLE);
+      phase = IDLE;
+      isWaiting = false;
     },
     release,
   };

@@ -19,7 +19,9 @@ export function fetchTransport(fetch: typeof globalThis.fetch): Transport {
         });
       });
       const { signal } = controller;
-      const init = { method, headers, signal, ...(body === undefined ? {} : { body }) };
+      // A redirect is the caller's to hear of: to follow it would hand the prompt, and headers with keys, to another host.
+      const redirect = 'manual' as const;
+      const init = { method, headers, signal, redirect, ...(body === undefined ? {} : { body }) };
       const response = await Promise.race([fetch(url, init), stopped]);
       return responseOf(response, watch, controller);
     },
@@ -52,6 +54,7 @@ function responseOf(response: Response, watch: Watch, controller: AbortControlle
           if (watch.stopped !== undefined) throw watch.stopped.reason;
           return undefined;
         }
+        watch.onRead();
         const { done, value } = await reader.read();
         if (given !== undefined) throw given.reason;
         isEnded = done;

@@ -147,6 +147,7 @@ function responseOf(response: IncomingMessage, watch: Watch): WireResponse {
     },
     async read() {
       while (text === '' && !isEnded && failure === undefined) {
+        watch.onRead();
         await new Promise<void>((resolve) => {
           wake = resolve;
         });

@@ -4,7 +4,13 @@ import { deadlines, type Watch } from './deadlines.ts';
 import type { Exit } from './exit.ts';
 import { fetchTransport } from './fetch-transport.ts';
 import { nodeTransport } from './node-transport.ts';
-import { brokenAnswer, connectionError, responseError, VLLM_HINTS } from './server-error.ts';
+import {
+  brokenAnswer,
+  connectionError,
+  packedAnswer,
+  responseError,
+  VLLM_HINTS,
+} from './server-error.ts';
 import type { Settings } from './settings.ts';
 import { tokenError, tokenSource } from './token-source.ts';
 import type { WireRequest, WireResponse } from './transport.ts';
@@ -75,7 +81,14 @@ export function serverConnection(settings: Settings): ServerConnection {
 
   const send = async (call: Call, watch: Watch): Promise<WireResponse> => {
     const response = await respond(call, watch);
-    if (response.status >= 200 && response.status < 300) return response;
+    if (response.status >= 200 && response.status < 300) {
+      const encoding = response.headers.get('content-encoding') ?? 'identity';
+      // A fetch has unpacked it by now.
+      if (settings.fetch !== undefined || /^identity$/i.test(encoding)) return response;
+      const error = packedAnswer(encoding, errorContext(call.url));
+      response.close(error);
+      throw error;
+    }
     throw await responseError(response, errorContext(call.url));
   };
 
@@ -140,6 +153,8 @@ function wireRequest(call: Call, headers: Readonly<Record<string, string>>): Wir
     url,
     headers: {
       accept,
+      // Whoever packs a stream holds its events back.
+      'accept-encoding': 'identity',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
       ...headers,

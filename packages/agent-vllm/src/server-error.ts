@@ -4,6 +4,7 @@ import {
   type ErrorContext,
   type ErrorHint,
   faultOfBody,
+  type HeaderReader,
   httpError,
   masked,
   modelContextOverflow,
@@ -52,12 +53,19 @@ export async function responseError(
   }
   response.close(undefined);
   const { status, headers } = response;
+  const asked = withRequestId(context, headers);
   body = unlisted(body);
-  const overflow = status === 400 ? googleOverflow(body, context) : undefined;
+  const overflow = status === 400 ? googleOverflow(body, asked) : undefined;
   if (overflow !== undefined) return overflow;
-  if (status !== 404) return httpError({ status, headers, body }, context);
+  if (status !== 404) return httpError({ status, headers, body }, asked);
   const hints = [{ words: /(?:)/, mend: notFoundMend(body, context) }];
-  return httpError({ status, headers, body }, { ...context, hints });
+  return httpError({ status, headers, body }, { ...asked, hints });
+}
+
+/** The context of an answer, which names the request as the logs of the server, or of OpenRouter, know it. */
+export function withRequestId(context: ErrorContext, headers: HeaderReader): ErrorContext {
+  const id = headers.get('x-request-id') ?? headers.get('x-generation-id');
+  return id ? { ...context, at: `${context.at} (request ${id.slice(0, 200)})` } : context;
 }
 
 /** Google puts an error into a list of one. */
@@ -98,6 +106,15 @@ export function notAModelServer(type: string, context: ErrorContext): AgentError
   });
 }
 
+/** The error of a success whose body is packed, which was not asked for. */
+export function packedAnswer(encoding: string, context: ErrorContext): AgentError {
+  return modelResponseInvalid({
+    at: context.at,
+    reason: `it answered with content-encoding ${JSON.stringify(encoding)}, which was not asked for`,
+    mend: 'Switch compression off at the server or the proxy before it, or give a `fetch`, which unpacks.',
+  });
+}
+
 /** The error of a connection that broke after the answer had begun. */
 export function brokenAnswer(error: unknown, { at, secrets }: ErrorContext): AgentError {
   if (AgentError.is(error)) return error;
@@ -124,14 +141,19 @@ export function connectionError(error: unknown, context: ErrorContext): AgentErr
       retryable: false,
     });
   }
-  if (error instanceof TypeError && code === undefined && /header/i.test(text)) {
-    return modelRequestInvalid({ at, reason });
-  }
+  if (isBadHeader(code, text)) return modelRequestInvalid({ at, reason });
   return modelUnreachable({
     at,
     reason,
     mend: `Start the model server, or correct baseUrl; check with: curl ${at.replace(/\/chat\/completions$/, '/models')}`,
   });
+}
+
+/** A header that cannot be sent, in the words of `node:http`, of `fetch`, and of the strings that both take. */
+function isBadHeader(code: string | undefined, text: string): boolean {
+  return code === undefined
+    ? /invalid header|ByteString/i.test(text)
+    : /^ERR_(INVALID_CHAR|HTTP_INVALID_HEADER_VALUE)$/.test(code);
 }
 
 /** Node hides the reason of a failed fetch, and of a host with two addresses, one level down. */

@@ -61,7 +61,7 @@ export function settingsOf(options: VllmOptions): Settings {
     token: isAuthorized(headers) || typeof apiKey === 'string' ? undefined : apiKey,
     profile: serverProfile(options.profile ?? 'vllm'),
     headers: headersOf({ apiKey, credentials: credentials?.basic, headers }),
-    secrets: secretsOf({ apiKey, password: credentials?.password, headers }),
+    secrets: secretsOf({ apiKey, credentials, headers }),
     fetch: options.fetch,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     retries: options.retries ?? 2,
@@ -83,10 +83,10 @@ export function settingsOf(options: VllmOptions): Settings {
   };
 }
 
+type Credentials = { readonly basic: string; readonly password: string };
+
 /** Takes user and password out of the address, where logs and errors would show them. */
-function credentialsOf(
-  url: URL,
-): { readonly basic: string; readonly password: string } | undefined {
+function credentialsOf(url: URL): Credentials | undefined {
   if (url.username === '' && url.password === '') return undefined;
   const user = decodeURIComponent(url.username);
   const password = decodeURIComponent(url.password);
@@ -115,13 +115,17 @@ function headersOf(given: {
 
 function secretsOf(given: {
   readonly apiKey: VllmOptions['apiKey'];
-  readonly password: string | undefined;
+  readonly credentials: Credentials | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }): readonly string[] {
-  const { apiKey = '', password = '', headers } = given;
+  const { apiKey = '', credentials, headers } = given;
+  const { password = '', basic = '' } = credentials ?? {};
   const inHeaders = Object.entries(headers)
     .filter(([name]) => SECRET_HEADER.test(name))
     .flatMap(([, value]) => [value, value.replace(/^\w+ /, '')]);
   const key = typeof apiKey === 'string' ? apiKey : '';
-  return [...new Set([key, password, ...inHeaders])].filter((secret) => secret !== '');
+  // A server that echoes the header shows the password in base64, which anybody reads.
+  return [...new Set([key, password, basic.replace(/^Basic /, ''), ...inHeaders])].filter(
+    (secret) => secret !== '',
+  );
 }

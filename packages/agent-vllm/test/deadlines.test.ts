@@ -38,12 +38,31 @@ test('each phase has its own limit, also a shorter one than the phase before', a
   watched.onConnect();
   await clock.advance(59_000);
   watched.onBytes();
+  watched.onRead();
   await clock.advance(99);
   watched.onBytes();
+  watched.onRead();
+  watched.onRead();
   await clock.advance(99);
   expect(watched.stopped).toBeUndefined();
   await clock.advance(1);
   expect(message(watched)).toContain('no further byte within 100 ms');
+});
+
+test('no limit runs while nobody reads: a slow reader is not a silent server', async () => {
+  const { clock, watched } = watch({ idleMs: 100 });
+  watched.onConnect();
+  watched.onBytes();
+  await clock.advance(HOUR);
+  watched.onBytes();
+  await clock.advance(HOUR);
+  expect(watched.stopped).toBeUndefined();
+  watched.onRead();
+  await clock.advance(99);
+  expect(watched.stopped).toBeUndefined();
+  await clock.advance(1);
+  expect(message(watched)).toContain('no further byte within 100 ms');
+  watched.onRead();
 });
 
 test('without limits nothing is waited for; very long ones are no problem', async () => {

@@ -89,7 +89,7 @@ async function* probing(
       yield* findings;
       found = { ...found, ...profile };
     }
-    const profile = profileOf(baseOf({ options, models, found }), found);
+    const profile = profileOf(baseOf({ options, models, found }), found, options);
     yield { type: 'conclusion', model, profile, code: codeOf(options, model, profile) };
   } finally {
     connection.close();

@@ -4,13 +4,13 @@ import { type ProfileChoice, type ProfileName, SERVER_PROFILES } from '../server
 import type { VllmOptions } from '../vllm-options.ts';
 
 /** Who the lists of models say that they are owned by. */
-const OWNERS: Readonly<Record<string, ProfileName>> = {
-  vllm: 'vllm',
-  sglang: 'sglang',
-  llamacpp: 'llama.cpp',
-  library: 'ollama',
-  organization_owner: 'lmstudio',
-};
+const OWNERS: ReadonlyMap<string, ProfileName> = new Map([
+  ['vllm', 'vllm'],
+  ['sglang', 'sglang'],
+  ['llamacpp', 'llama.cpp'],
+  ['library', 'ollama'],
+  ['organization_owner', 'lmstudio'],
+]);
 
 const HOSTS: readonly (readonly [RegExp, ProfileName])[] = [
   [/(^|\.)openrouter\.ai$/, 'openrouter'],
@@ -29,17 +29,24 @@ export function baseOf(given: {
   if (profile !== undefined) return typeof profile === 'string' ? profile : profile.base;
   const host = HOSTS.find(([pattern]) => pattern.test(new URL(options.baseUrl).hostname));
   if (host !== undefined) return host[1];
-  const owner = models.map(({ ownedBy = '' }) => OWNERS[ownedBy]).find((each) => each);
+  const owner = models.map(({ ownedBy = '' }) => OWNERS.get(ownedBy)).find((each) => each);
   if (owner !== undefined) return owner;
   if (found.tokenCount === 'tokenize-messages') return 'vllm';
   return found.tokenCount === 'template-then-tokenize' ? 'llama.cpp' : 'openai-compatible';
 }
 
-/** The known server, with what was found to be different. */
-export function profileOf(base: ProfileName, found: Partial<ServerProfile>): ProfileChoice {
+/** The known server, with what the options say of it and what was found to be different; what was seen wins. */
+export function profileOf(
+  base: ProfileName,
+  found: Partial<ServerProfile>,
+  { profile }: Pick<VllmOptions, 'profile'> = {},
+): ProfileChoice {
+  const { base: _, ...said } = typeof profile === 'object' ? profile : { base };
   const known: ServerProfile = SERVER_PROFILES[base];
   const differences = Object.fromEntries(
-    Object.entries(found).filter(([field, value]) => known[field as keyof ServerProfile] !== value),
+    Object.entries({ ...said, ...found }).filter(
+      ([field, value]) => known[field as keyof ServerProfile] !== value,
+    ),
   );
   return Object.keys(differences).length === 0 ? base : { base, ...differences };
 }
@@ -66,11 +73,14 @@ function withoutCredentials(href: string): string {
 
 function object(values: object): string {
   const fields = Object.entries(values).map(
-    ([name, value]) => `${name}: ${typeof value === 'string' ? quoted(value) : String(value)}`,
+    ([name, value]) =>
+      `${name}: ${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`,
   );
   return `{ ${fields.join(', ')} }`;
 }
 
 function quoted(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+  // What JSON escapes, a line break above all, has the same escape in a quoted text.
+  const inner = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
+  return `'${inner.replaceAll("'", "\\'")}'`;
 }
