@@ -31,7 +31,7 @@ test('what the environment says is taken, and nothing is made', () => {
     {
       HEXAGENT_PORT: '0',
       HEXAGENT_TOKEN: 'a token of one',
-      HEXAGENT_WORKSPACE: '/somewhere',
+      HEXAGENT_WORKSPACE: data,
       HEXAGENT_MODEL_URL: 'http://127.0.0.1:9/v1',
       HEXAGENT_MODEL: 'small',
       HEXAGENT_API_KEY: 'a key',
@@ -41,11 +41,24 @@ test('what the environment says is taken, and nothing is made', () => {
   expect(settings).toMatchObject({
     port: 0,
     token: 'a token of one',
-    workspace: '/somewhere',
+    workspace: data,
     modelServer: { baseUrl: 'http://127.0.0.1:9/v1', model: 'small', apiKey: 'a key' },
   });
   expect(() => statSync(join(data, 'not-made'))).toThrow('ENOENT');
   const text = greeting('http://127.0.0.1:1', settings);
   expect(text).toContain('small at http://127.0.0.1:9/v1');
   expect(text).not.toContain('a key');
+});
+
+test('variables that are not right are refused together, and nothing is made', () => {
+  const data = join(folder(), 'not-made');
+  const environment = {
+    HEXAGENT_PORT: 'http',
+    HEXAGENT_PACE_MS: '-1',
+    HEXAGENT_WORKSPACE: join(data, 'x'),
+  };
+  expect(() => settingsOf(environment, data)).toThrow(
+    /HEXAGENT_PORT: is "http"[\s\S]*HEXAGENT_PACE_MS: is "-1"[\s\S]*HEXAGENT_WORKSPACE: .*not a folder/,
+  );
+  expect(() => statSync(data)).toThrow('ENOENT');
 });

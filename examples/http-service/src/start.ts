@@ -5,8 +5,8 @@ import { httpService } from './http-service.ts';
 import { endWhenAsked } from './interruption.ts';
 import { settingsOf } from './settings.ts';
 
-const settings = settingsOf(process.env);
 try {
+  const settings = settingsOf(process.env);
   const app = await bootstrap(httpService(settings));
   endWhenAsked(async () => {
     console.log('Ending: open requests may finish, runs go on after the next start.');
