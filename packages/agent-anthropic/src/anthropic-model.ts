@@ -1,19 +1,24 @@
 import type { AgentModel, ModelSelection } from '@hexagent/agent-core';
 import {
+  type AnswerLimits,
+  answerBatches,
+  answerLimits,
+  answerText,
   isJsonObject,
+  type Linked,
   linked,
   modelRequestInvalid,
   modelResponseInvalid,
+  type OpenAnswer,
   withRetries,
+  withTotalLimit,
 } from '@hexagent/agent-core/adapter';
-import { answerBatches } from './answer-batches.ts';
 import type { AnthropicOptions } from './anthropic-options.ts';
-import { callLimits } from './call-limits.ts';
 import { messageRequests } from './message-request.ts';
 import { messageStream } from './message-stream.ts';
 import { messagesClient } from './messages-client.ts';
+import { brokenAnswer, refuseOtherBody } from './server-error.ts';
 import { type Settings, settingsOf } from './settings.ts';
-import { withTotalLimit } from './total-limit.ts';
 
 /**
  * Anthropic's Messages API as an `AgentModel`, or another server that speaks it.
@@ -37,6 +42,8 @@ function oneTry(settings: Settings): AgentModel {
   const client = messagesClient(settings);
   const requests = messageRequests(settings);
 
+  const limitsOver = (link: Linked, at: string): AnswerLimits =>
+    answerLimits({ timeouts, clock, at, ring: (error) => link.abort(error) });
   const selectionProblem = (selection: ModelSelection): string | undefined => {
     const { provider, profile } = selection;
     if (provider !== undefined && provider !== id) {
@@ -65,28 +72,27 @@ function oneTry(settings: Settings): AgentModel {
       inputModalities: settings.inputModalities,
     }),
 
-    stream(request, { signal }) {
+    stream(request, stop) {
       const { requestId, selection } = request;
       const context = client.errorContext('messages');
-      const batches = () =>
-        answerBatches(
-          async (call) => {
-            const model = modelFor(selection);
-            const { body, toName } = requests.message(request, model);
-            const limits = callLimits(call, { timeouts, clock, at: context.at });
-            try {
-              const response = await client.open(body, { call, requestId });
-              const provider = id;
-              const stream = messageStream({ ...context, model, provider, contextWindow, toName });
-              return { response, stream, limits };
-            } catch (error) {
-              limits.release();
-              throw error;
-            }
-          },
-          { signal, context },
-        );
-      return { [Symbol.asyncIterator]: batches };
+      const open = async (link: Linked): Promise<OpenAnswer> => {
+        const model = modelFor(selection);
+        const { body, toName } = requests.message(request, model);
+        const limits = limitsOver(link, context.at);
+        try {
+          const response = await client.open(body, { call: link, requestId });
+          const broken = (error: unknown): Error => brokenAnswer(error, context);
+          const text = answerText(response.body, { link, limits, broken });
+          refuseOtherBody(response, context);
+          const provider = id;
+          const reader = messageStream({ ...context, model, provider, contextWindow, toName });
+          return { text, reader };
+        } catch (error) {
+          limits.release();
+          throw error;
+        }
+      };
+      return { [Symbol.asyncIterator]: () => answerBatches(open, stop) };
     },
 
     async countTokens(request, { signal }) {
@@ -94,7 +100,7 @@ function oneTry(settings: Settings): AgentModel {
       const body = requests.count(request, modelFor(selection));
       const { at } = client.errorContext('count_tokens');
       const call = linked(signal);
-      const limits = callLimits(call, { timeouts, clock, at });
+      const limits = limitsOver(call, at);
       try {
         signal.throwIfAborted();
         return countIn(await client.count(body, { call, requestId }), at);

@@ -1,4 +1,13 @@
-import { isJsonObject, MODALITIES, type Problem } from '@hexagent/agent-core/adapter';
+import {
+  extraProblems,
+  headerProblems,
+  isHeaderText,
+  isJsonObject,
+  MODALITIES,
+  nameProblems,
+  type Problem,
+  timeoutProblems,
+} from '@hexagent/agent-core/adapter';
 import {
   type AnthropicOptions,
   DEFAULT_MAX_TOKENS,
@@ -66,9 +75,6 @@ const LEAST: Readonly<Partial<Record<keyof AnthropicOptions, number>>> = {
 /** As little as a thinking budget may be. */
 const LEAST_BUDGET = 1024;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a header may not have.
-const NOT_IN_HEADER = /[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/;
-
 /** Every problem of the options. Values are untrusted: they may come from a file. */
 export function checkOptions(options: AnthropicOptions): Problem[] {
   const problems: Problem[] = [];
@@ -83,14 +89,7 @@ export function checkOptions(options: AnthropicOptions): Problem[] {
 }
 
 function checkNames(options: AnthropicOptions, problems: Problem[]): void {
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(OPTION_NAMES, name)) continue;
-    problems.push({
-      at: name,
-      seen: 'it is not an option.',
-      mend: `Remove it; the options are ${Object.keys(OPTION_NAMES).join(', ')}.`,
-    });
-  }
+  problems.push(...nameProblems(options, OPTION_NAMES));
   for (const name of ['model', 'id', 'apiVersion'] as const) {
     const value = options[name];
     if (name !== 'model' && value === undefined) continue;
@@ -149,39 +148,18 @@ function checkAddress(
 }
 
 function checkHeaders({ apiKey, headers = {} }: AnthropicOptions, problems: Problem[]): void {
-  if (apiKey !== undefined && (apiKey === '' || NOT_IN_HEADER.test(apiKey))) {
+  if (apiKey !== undefined && (apiKey === '' || !isHeaderText(apiKey))) {
     problems.push({
       at: 'apiKey',
       seen: apiKey === '' ? 'it is empty.' : 'it has a character that no header may have.',
       mend: 'Check for a line break at its end, or leave the option out.',
     });
   }
-  for (const [name, value] of Object.entries(headers)) {
-    if (/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) && !NOT_IN_HEADER.test(value)) continue;
-    problems.push({
-      at: `headers[${JSON.stringify(name)}]`,
-      seen: 'its name or value has a character that no header may have.',
-      mend: 'Correct or remove it.',
-    });
-  }
+  problems.push(...headerProblems(headers));
 }
 
 function checkNumbers(options: AnthropicOptions, problems: Problem[]): void {
-  for (const [name, value] of Object.entries(options.timeouts ?? {})) {
-    if (!(name in DEFAULT_TIMEOUTS)) {
-      problems.push({
-        at: `timeouts.${name}`,
-        seen: 'there is no such limit.',
-        mend: `Use ${Object.keys(DEFAULT_TIMEOUTS).join(', ')}.`,
-      });
-    } else if (!(typeof value === 'number' && value > 0)) {
-      problems.push({
-        at: `timeouts.${name}`,
-        seen: `${String(value)}.`,
-        mend: 'Use milliseconds above 0, or Infinity.',
-      });
-    }
-  }
+  problems.push(...timeoutProblems(options.timeouts ?? {}, DEFAULT_TIMEOUTS));
   for (const [name, least] of Object.entries(LEAST)) {
     const value = optionNamed(options, name);
     if (value === undefined || (Number.isInteger(value) && Number(value) >= least)) continue;
@@ -246,13 +224,7 @@ function checkThinking(options: AnthropicOptions, problems: Problem[]): void {
 }
 
 function checkBody({ extra = {}, serverTools = [] }: AnthropicOptions, problems: Problem[]): void {
-  for (const name of OWN_FIELDS.filter((field) => field in extra)) {
-    problems.push({
-      at: `extra.${name}`,
-      seen: 'the adapter writes this field itself.',
-      mend: 'Leave it out.',
-    });
-  }
+  problems.push(...extraProblems(extra, OWN_FIELDS));
   serverTools.forEach((tool, index) => {
     const isTool = isJsonObject(tool) && typeof tool['type'] === 'string';
     if (isTool && tool['cache_control'] === undefined) return;

@@ -1,6 +1,7 @@
 import type { ModelEvent } from '@hexagent/agent-core';
 import {
   type AgentError,
+  type AnswerReader,
   type ErrorContext,
   faultError,
   faultOf,
@@ -11,24 +12,10 @@ import {
   modelStreamTruncated,
   parseJson,
 } from '@hexagent/agent-core/adapter';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { answerBlocks } from './answer-blocks.ts';
 import { endAnswer } from './answer-end.ts';
-import { type SseFrame, sseFrames } from './sse-frames.ts';
 import { tokenUsage } from './token-usage.ts';
-
-/**
- * Reads one streamed answer, piece by piece, into neutral events. It never throws: what went wrong is in `failure`, behind
- * the events that came before it.
- */
-export interface MessageStream {
-  /** Reads what the network gave, however it was cut. */
-  accept(text: string): void;
-  /** The network has no more. */
-  end(): void;
-  /** The events since the last call. */
-  take(): ModelEvent[];
-  readonly failure: AgentError | undefined;
-}
 
 export type MessageStreamContext = ErrorContext & {
   /** The model that was asked; the server's own word wins. */
@@ -40,8 +27,8 @@ export type MessageStreamContext = ErrorContext & {
   readonly toName: (wire: string) => string;
 };
 
-/** A reader for one answer. */
-export function messageStream(context: MessageStreamContext): MessageStream {
+/** A reader for one streamed answer of Messages. */
+export function messageStream(context: MessageStreamContext): AnswerReader {
   const { at, provider, contextWindow } = context;
   const events: ModelEvent[] = [];
   const blocks = answerBlocks(context.toName, events);
@@ -57,7 +44,7 @@ export function messageStream(context: MessageStreamContext): MessageStream {
     failure = error;
     isOver = true;
   };
-  const onFrame = ({ event, data }: SseFrame): void => {
+  const onFrame = ({ event, data }: EventSourceMessage): void => {
     if (isOver || data === '') return;
     const value = parseJson(data);
     if (event === 'error') end(faultIn(value ?? data, context));
@@ -93,11 +80,12 @@ export function messageStream(context: MessageStreamContext): MessageStream {
     end(endAnswer({ ...said, usage: usage.neutral() }, events));
   };
 
-  const frames = sseFrames(onFrame);
+  const parser = createParser({ onEvent: onFrame });
   return {
-    accept: (text) => frames.feed(text),
+    accept: (text) => parser.feed(text),
     end() {
-      frames.end();
+      // A last frame may come without the empty line that ends it.
+      parser.feed('\n\n');
       if (!isOver) end(cut(hasBegun, at));
     },
     take: () => events.splice(0),

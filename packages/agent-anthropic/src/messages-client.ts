@@ -12,7 +12,10 @@ const NO_LIMIT_MS = 2 ** 31 - 1;
 
 /** One address of the API over the provider's SDK: it authenticates and sends, one try a call. */
 export interface MessagesClient {
-  /** The raw response: see `answer-batches.ts` for why. Rejects with an `AgentError`, or the reason of `call`. */
+  /**
+   * The raw response: the SDK's own iterator gives event by event, ends without a word on an abort, and swallows the `ping`s by
+   * which a server that thinks shows that it lives. Rejects with an `AgentError`, or the reason of `call`.
+   */
   open(body: MessageCreateParamsStreaming, options: CallOptions): Promise<Response>;
   count(body: MessageCountTokensParams, options: CallOptions): Promise<unknown>;
   errorContext(kind: 'messages' | 'count_tokens'): ErrorContext;

@@ -50,10 +50,12 @@ export function brokenAnswer(error: unknown, { at, secrets }: ErrorContext): Age
   return modelStreamTruncated({ at, reason: `the connection broke before the end: ${words}` });
 }
 
-/** The error of a success that is no event stream: the address is that of something else. */
-export function notAStream(type: string, context: ErrorContext): AgentError {
-  return modelResponseInvalid({
-    at: context.at,
+/** Throws at a success that is no event stream: the address is that of something else. */
+export function refuseOtherBody({ headers }: Response, { at }: ErrorContext): void {
+  const type = headers.get('content-type') ?? '';
+  if (!/text\/html|application\/json/i.test(type)) return;
+  throw modelResponseInvalid({
+    at,
     reason: `it answered with ${JSON.stringify(type)} instead of an event stream`,
     mend: NOT_FOUND_PATH,
   });

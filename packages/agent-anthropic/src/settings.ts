@@ -1,4 +1,4 @@
-import { inputInvalid, systemClock } from '@hexagent/agent-core/adapter';
+import { inputInvalid, secretsOf, systemClock } from '@hexagent/agent-core/adapter';
 import {
   type AnthropicOptions,
   DEFAULT_BASE_URL,
@@ -33,8 +33,6 @@ export type Settings = Omit<
   readonly contextWindow: number | undefined;
 };
 
-const SECRET_HEADER = /auth|key|token|secret|cookie/i;
-
 /** Checks everything and reports every problem at once, with `INPUT_INVALID`. */
 export function settingsOf(options: AnthropicOptions): Settings {
   const problems = checkOptions(options);
@@ -47,7 +45,7 @@ export function settingsOf(options: AnthropicOptions): Settings {
     apiKey,
     baseUrl: new URL(baseUrl).href.replace(/\/+$/, '').replace(/\/v1$/, ''),
     headers,
-    secrets: secretsOf(apiKey, headers),
+    secrets: secretsOf(apiKey === undefined ? [] : [apiKey], headers),
     fetch: options.fetch,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     retries: options.retries ?? 2,
@@ -77,16 +75,4 @@ function headersOf(options: AnthropicOptions): Readonly<Record<string, string | 
     ...(apiVersion === undefined ? {} : { 'anthropic-version': apiVersion }),
     ...Object.fromEntries(own),
   };
-}
-
-function secretsOf(
-  apiKey: string | undefined,
-  headers: Readonly<Record<string, string | null>>,
-): readonly string[] {
-  const inHeaders = Object.entries(headers)
-    .filter(([name]) => SECRET_HEADER.test(name))
-    .flatMap(([, value]) => (value === null ? [] : [value, value.replace(/^\w+ /, '')]));
-  return [...new Set([...(apiKey === undefined ? [] : [apiKey]), ...inHeaders])].filter(
-    (secret) => secret !== '',
-  );
 }

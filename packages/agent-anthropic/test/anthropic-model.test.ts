@@ -1,6 +1,15 @@
 import { getEventListeners } from 'node:events';
 import type { ModelEvent } from '@hexagent/agent-core';
 import { fakeClock } from '@hexagent/agent-core/testing';
+import {
+  beginStream,
+  type LoopbackServer,
+  loopbackServer,
+  stalled,
+  status,
+  streamed,
+  write,
+} from '@hexagent/test-loopback';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AnthropicOptions, anthropicModel } from '../src/index.ts';
 import {
@@ -14,15 +23,6 @@ import {
   thinking,
   toolUse,
 } from './fixtures/frames.ts';
-import {
-  beginStream,
-  type LoopbackServer,
-  loopbackServer,
-  stalled,
-  status,
-  streamed,
-  write,
-} from './loopback-server.ts';
 import { collected, failure, never, request, SEARCH, until } from './requests.ts';
 
 let server: LoopbackServer;
@@ -32,7 +32,7 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 const modelOf = (options: Partial<AnthropicOptions> = {}) =>
-  anthropicModel({ baseUrl: server.baseUrl, model: 'claude-test', apiKey: 'sk-1', ...options });
+  anthropicModel({ baseUrl: server.origin, model: 'claude-test', apiKey: 'sk-1', ...options });
 
 describe('a request', () => {
   test('is sent by the SDK, with a bearer and the id for the logs', async () => {
@@ -72,7 +72,7 @@ describe('a request', () => {
     server.reply(streamed(...textAnswer('ok')));
     process.env['ANTHROPIC_API_KEY'] = 'sk-of-the-environment';
     try {
-      const model = anthropicModel({ baseUrl: server.baseUrl, model: 'm' });
+      const model = anthropicModel({ baseUrl: server.origin, model: 'm' });
       await collected(model.stream(request(), never));
     } finally {
       delete process.env['ANTHROPIC_API_KEY'];
@@ -276,7 +276,7 @@ describe('limits', () => {
     expect(await failing).toMatchObject({
       code: 'MODEL_TIMEOUT',
       retryable: true,
-      message: `${server.baseUrl}/v1/messages: no byte of an answer within 1000 ms`,
+      message: `${server.origin}/v1/messages: no byte of an answer within 1000 ms`,
       mend: expect.stringContaining('timeouts.firstByteMs'),
     });
     expect(await server.received[0]?.ended).toBe('broken');
@@ -353,7 +353,7 @@ describe('limits', () => {
     expect(await failing).toMatchObject({
       code: 'MODEL_TIMEOUT',
       retryable: false,
-      message: `${server.baseUrl}/v1/messages: no complete answer within 1000 ms`,
+      message: `${server.origin}/v1/messages: no complete answer within 1000 ms`,
     });
   });
 

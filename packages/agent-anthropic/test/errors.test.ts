@@ -1,10 +1,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { overflowOf } from '@hexagent/agent-core/adapter';
+import {
+  type LoopbackServer,
+  loopbackServer,
+  reset,
+  status,
+  streamed,
+} from '@hexagent/test-loopback';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type AnthropicOptions, anthropicModel } from '../src/index.ts';
 import { errorBody, errorFrame, messageStart, textAnswer } from './fixtures/frames.ts';
-import { type LoopbackServer, loopbackServer, reset, status, streamed } from './loopback-server.ts';
 import { collected, failure, never, pausing, request } from './requests.ts';
 
 let server: LoopbackServer;
@@ -17,7 +23,7 @@ const KEY = 'sk-secret-0123456789';
 
 const failing = (more: Partial<AnthropicOptions> = {}) => {
   const model = anthropicModel({
-    baseUrl: server.baseUrl,
+    baseUrl: server.origin,
     model: 'claude-test',
     apiKey: KEY,
     clock: pausing().clock,
@@ -108,14 +114,14 @@ test('each status is its own error, with the words of the provider and the id of
     expect(await failing({ retries: 0 })).toMatchObject({
       code: expected,
       retryable,
-      message: `${server.baseUrl}/v1/messages: HTTP ${code}, said ${type} (request req_01)`,
+      message: `${server.origin}/v1/messages: HTTP ${code}, said ${type} (request req_01)`,
     });
   }
 });
 
 test('overloaded before the stream is tried again, as long as the server asks', async () => {
   const { clock, pauses } = pausing();
-  const model = anthropicModel({ baseUrl: server.baseUrl, model: 'm', clock, random: () => 0 });
+  const model = anthropicModel({ baseUrl: server.origin, model: 'm', clock, random: () => 0 });
   server.reply(
     status(529, errorBody('overloaded_error', 'Overloaded')),
     status(429, errorBody('rate_limit_error', 'Slow down'), { 'retry-after': '2' }),

@@ -10,6 +10,7 @@ import {
   type RunResult,
 } from '@hexagent/agent-core';
 import { memoryDurability, memoryStore } from '@hexagent/agent-core/testing';
+import { type LoopbackServer, loopbackServer, streamed } from '@hexagent/test-loopback';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type AnthropicOptions, anthropicModel } from '../src/index.ts';
 import {
@@ -25,7 +26,6 @@ import {
   thinking,
   toolUse,
 } from './fixtures/frames.ts';
-import { type LoopbackServer, loopbackServer, streamed } from './loopback-server.ts';
 
 let server: LoopbackServer;
 let app: App | undefined;
@@ -66,7 +66,7 @@ const agent = defineAgent({
 
 async function appOver(options: Partial<AnthropicOptions> = {}): Promise<App> {
   const model = anthropicModel({
-    baseUrl: server.baseUrl,
+    baseUrl: server.origin,
     model: 'claude-test',
     apiKey: 'sk-1',
     retries: 0,

@@ -1,16 +1,6 @@
 import type { JsonObject, JsonValue } from '@hexagent/agent-core';
 import type { ScriptedAnswer, ScriptedServer } from '@hexagent/agent-core/testing';
 import {
-  blockStart,
-  blockStop,
-  delta,
-  end,
-  errorBody,
-  errorFrame,
-  messageStart,
-  toolUse,
-} from './fixtures/frames.ts';
-import {
   beginStream,
   type LoopbackServer,
   type Received,
@@ -20,7 +10,17 @@ import {
   status,
   streamed,
   write,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import {
+  blockStart,
+  blockStop,
+  delta,
+  end,
+  errorBody,
+  errorFrame,
+  messageStart,
+  toolUse,
+} from './fixtures/frames.ts';
 
 type StreamAnswer = Extract<ScriptedAnswer, { kind: 'stream' }>;
 

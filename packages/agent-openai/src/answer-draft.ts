@@ -97,6 +97,11 @@ export class AnswerDraft {
     );
   }
 
+  /** The server says that it broke off. */
+  broken(reason: string): void {
+    this.fail(modelStreamTruncated({ at: this.#context.at, reason }));
+  }
+
   finish(reason: Finish['reason'], state?: ProviderState): void {
     if (this.isOver) return;
     const { at } = this.#context;

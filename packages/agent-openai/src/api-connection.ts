@@ -1,4 +1,10 @@
-import { type Linked, parseJson } from '@hexagent/agent-core/adapter';
+import {
+  type AnswerText,
+  answerLimits,
+  answerText,
+  type Linked,
+  parseJson,
+} from '@hexagent/agent-core/adapter';
 import { OpenAI } from 'openai';
 import {
   type ApiContext,
@@ -8,7 +14,6 @@ import {
   withRequestId,
 } from './api-error.ts';
 import type { ApiSettings } from './api-options.ts';
-import { type Deadlines, deadlines } from './deadlines.ts';
 
 /** Options of one request of the official client. */
 export type RequestOptions = {
@@ -19,17 +24,12 @@ export type RequestOptions = {
 /** A response of the official client, unread. */
 export type RawResponse = { asResponse(): Promise<Response> };
 
-/** An answer whose body is read as text, as it comes. */
-export interface ApiAnswer {
+/** An answer whose headers are here. */
+export type ApiAnswer = {
   readonly context: ApiContext;
   readonly contentType: string;
-  /** Everything that has arrived since the last read; undefined at the end. Rejects once the link is aborted. */
-  read(): Promise<string | undefined>;
-  /** The answer is complete: lets the connection be used again. */
-  release(): void;
-  /** Nobody reads on: no limit is watched any more. Aborting the link closes the connection. */
-  abandon(): void;
-}
+  readonly text: AnswerText;
+};
 
 /** The way to the provider through its official client: one try, with limits, its errors classified. */
 export interface ApiConnection {
@@ -53,8 +53,6 @@ export type ApiCall = {
   readonly send: (client: OpenAI, options: RequestOptions) => RawResponse;
 };
 
-/** How long the rest of a finished answer may take before its connection is given up. */
-const REST_MS = 1000;
 /** The client's own limit, which covers the headers only, is out of the way. */
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -85,7 +83,7 @@ export function apiConnection(settings: ApiSettings): ApiConnection {
   const open = async ({ path, requestId, send }: ApiCall, link: Linked): Promise<ApiAnswer> => {
     const context = contextOf(path);
     link.throwIfAborted();
-    const limits = deadlines({
+    const limits = answerLimits({
       timeouts,
       clock,
       at: context.at,
@@ -97,11 +95,16 @@ export function apiConnection(settings: ApiSettings): ApiConnection {
     };
     try {
       const response = await link.until(send(client, options).asResponse());
-      return answerOf(response, {
-        link,
-        limits,
-        context: withRequestId(context, response.headers),
-      });
+      const asked = withRequestId(context, response.headers);
+      return {
+        context: asked,
+        contentType: response.headers.get('content-type') ?? '',
+        text: answerText(response.body, {
+          link,
+          limits,
+          broken: (error) => brokenAnswer(error, asked),
+        }),
+      };
     } catch (error) {
       limits.release();
       link.throwIfAborted();
@@ -113,62 +116,17 @@ export function apiConnection(settings: ApiSettings): ApiConnection {
     contextOf,
     open,
     async json(call, link) {
-      const answer = await open(call, link);
-      const body = await wholeBody(answer);
-      return { value: parseJson(body), context: answer.context };
+      const { text, context } = await open(call, link);
+      return { value: parseJson(await wholeBody(text)), context };
     },
   };
 }
 
 /** Reads a body to its end; a break on the way is a truncated answer. */
-export async function wholeBody(answer: ApiAnswer): Promise<string> {
+export async function wholeBody(text: AnswerText): Promise<string> {
   let body = '';
-  for (let text = await answer.read(); text !== undefined; text = await answer.read()) body += text;
+  for (let piece = await text.read(); piece !== undefined; piece = await text.read()) body += piece;
   return body;
-}
-
-function answerOf(
-  response: Response,
-  parts: { readonly link: Linked; readonly limits: Deadlines; readonly context: ApiContext },
-): ApiAnswer {
-  const { link, limits, context } = parts;
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let isEnded = reader === undefined;
-  return {
-    context,
-    abandon: () => limits.release(),
-    contentType: response.headers.get('content-type') ?? '',
-    async read() {
-      try {
-        while (reader !== undefined && !isEnded) {
-          const { done, value } = await link.until(reader.read());
-          isEnded = done;
-          if (!done) limits.onBytes();
-          const text = done ? decoder.decode() : decoder.decode(value, { stream: true });
-          if (text !== '') return text;
-        }
-        limits.release();
-        return undefined;
-      } catch (error) {
-        limits.release();
-        link.throwIfAborted();
-        throw brokenAnswer(error, context);
-      }
-    },
-    release() {
-      limits.release();
-      if (isEnded || reader === undefined) return;
-      // The server ends right after its last event: reading to the end keeps the connection.
-      const close = (): void => link.abort(undefined);
-      const timer = setTimeout(close, REST_MS);
-      const settle = ({ done }: { readonly done: boolean }): void => {
-        clearTimeout(timer);
-        if (!done) close();
-      };
-      reader.read().then(settle, () => settle({ done: false }));
-    },
-  };
 }
 
 /** A key that is made anew is a secret as soon as it is known. */

@@ -1,5 +1,22 @@
-import { type Clock, type Problem, systemClock } from '@hexagent/agent-core/adapter';
-import type { Timeouts } from './deadlines.ts';
+import {
+  type Clock,
+  headerProblems,
+  isHeaderText,
+  type Problem,
+  secretsOf,
+  systemClock,
+  timeoutProblems,
+} from '@hexagent/agent-core/adapter';
+
+/** Milliseconds. `Infinity` switches a limit off. */
+export type Timeouts = {
+  /** From the request to the first byte of the answer: connecting counts, and a long prompt may take minutes. */
+  readonly firstByteMs: number;
+  /** Between two bytes; comments count as life. */
+  readonly idleMs: number;
+  /** For the whole call, retries and their pauses included. */
+  readonly totalMs: number;
+};
 
 /** Options of everything that talks to the provider. */
 export type ApiOptions = {
@@ -59,11 +76,6 @@ export const API_OPTION_NAMES: Readonly<Record<keyof ApiOptions, true>> = {
 };
 
 const OPENAI_URL = 'https://api.openai.com/v1';
-/** No header may have these: bytes below a space, DEL, and what is no byte at all. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const NOT_IN_HEADER = /[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/;
-const SECRET_HEADER = /auth|key|token|secret|cookie/i;
-
 /** The settings of the options; every problem of them is added to `problems`. */
 export function apiSettings(options: ApiOptions, problems: Problem[]): ApiSettings {
   const { headers = {}, clock = systemClock, random = Math.random } = options;
@@ -71,8 +83,8 @@ export function apiSettings(options: ApiOptions, problems: Problem[]): ApiSettin
   const apiKey = options.apiKey ?? environment('OPENAI_API_KEY') ?? '';
   checkUrl(baseUrl, problems);
   checkKey(apiKey, headers, problems);
-  checkHeaders(headers, problems);
-  checkTimeouts(options.timeouts ?? {}, problems);
+  problems.push(...headerProblems(headers));
+  problems.push(...timeoutProblems(options.timeouts ?? {}, DEFAULT_TIMEOUTS));
   const { retries = 2 } = options;
   if (!(Number.isInteger(retries) && retries >= 0)) {
     problems.push({ at: 'retries', seen: `${retries}.`, mend: 'Use 0 or a whole number above.' });
@@ -83,29 +95,13 @@ export function apiSettings(options: ApiOptions, problems: Problem[]): ApiSettin
     organization: options.organization ?? environment('OPENAI_ORG_ID'),
     project: options.project ?? environment('OPENAI_PROJECT_ID'),
     headers,
-    secrets: secretsOf(apiKey, headers),
+    secrets: secretsOf(typeof apiKey === 'string' ? [apiKey] : [], headers),
     fetch: options.fetch,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     retries,
     clock,
     random,
   };
-}
-
-/** Names that are no option. */
-export function checkNames(
-  options: object,
-  known: Readonly<Record<string, true>>,
-  problems: Problem[],
-): void {
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(known, name)) continue;
-    problems.push({
-      at: name,
-      seen: 'it is not an option.',
-      mend: `Remove it; the options are ${Object.keys(known).join(', ')}.`,
-    });
-  }
 }
 
 /** What the official client reads too; absent where there is no environment. */
@@ -159,51 +155,11 @@ function checkKey(
       mend: 'Give one, or set OPENAI_API_KEY in the environment.',
     });
   }
-  if (NOT_IN_HEADER.test(apiKey)) {
+  if (!isHeaderText(apiKey)) {
     problems.push({
       at,
       seen: 'it has a character that no header may have.',
       mend: 'Check for a line break at its end.',
     });
   }
-}
-
-function checkHeaders(headers: Readonly<Record<string, string>>, problems: Problem[]): void {
-  for (const [name, value] of Object.entries(headers)) {
-    if (/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) && !NOT_IN_HEADER.test(value)) continue;
-    problems.push({
-      at: `headers[${JSON.stringify(name)}]`,
-      seen: 'its name or value has a character that no header may have.',
-      mend: 'Correct or remove it.',
-    });
-  }
-}
-
-function checkTimeouts(timeouts: Partial<Timeouts>, problems: Problem[]): void {
-  for (const [name, value] of Object.entries(timeouts)) {
-    if (!Object.hasOwn(DEFAULT_TIMEOUTS, name)) {
-      problems.push({
-        at: `timeouts.${name}`,
-        seen: 'there is no such limit.',
-        mend: `Use ${Object.keys(DEFAULT_TIMEOUTS).join(', ')}; connecting counts to the first byte.`,
-      });
-    } else if (!(typeof value === 'number' && value > 0)) {
-      problems.push({
-        at: `timeouts.${name}`,
-        seen: `${String(value)}.`,
-        mend: 'Use milliseconds above 0, or Infinity.',
-      });
-    }
-  }
-}
-
-function secretsOf(
-  apiKey: NonNullable<ApiOptions['apiKey']>,
-  headers: Readonly<Record<string, string>>,
-): readonly string[] {
-  const inHeaders = Object.entries(headers)
-    .filter(([name]) => SECRET_HEADER.test(name))
-    .flatMap(([, value]) => [value, value.replace(/^\w+ /, '')]);
-  const key = typeof apiKey === 'string' ? [apiKey] : [];
-  return [...new Set([...key, ...inHeaders])].filter((secret) => secret !== '');
 }

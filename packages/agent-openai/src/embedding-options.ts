@@ -1,11 +1,5 @@
-import { inputInvalid, type Problem } from '@hexagent/agent-core/adapter';
-import {
-  API_OPTION_NAMES,
-  type ApiOptions,
-  type ApiSettings,
-  apiSettings,
-  checkNames,
-} from './api-options.ts';
+import { inputInvalid, nameProblems, type Problem } from '@hexagent/agent-core/adapter';
+import { API_OPTION_NAMES, type ApiOptions, type ApiSettings, apiSettings } from './api-options.ts';
 
 export const ENCODINGS = ['base64', 'float'] as const;
 
@@ -41,7 +35,7 @@ const OPTION_NAMES: Readonly<Record<keyof OpenAiEmbeddingOptions, true>> = {
 /** Checks and completes the options. Throws `INPUT_INVALID` with every problem of them. */
 export function embeddingSettings(options: OpenAiEmbeddingOptions): EmbeddingSettings {
   const problems: Problem[] = [];
-  checkNames(options, OPTION_NAMES, problems);
+  problems.push(...nameProblems(options, OPTION_NAMES));
   const api = apiSettings(options, problems);
   const { model = 'text-embedding-3-small', batchSize = MOST_TEXTS, encoding = 'base64' } = options;
   const { dimensions } = options;

@@ -1,5 +1,4 @@
-export { DEFAULT_TIMEOUTS } from './api-options.ts';
-export type { Timeouts } from './deadlines.ts';
+export { DEFAULT_TIMEOUTS, type Timeouts } from './api-options.ts';
 export type { OpenAiEmbeddingOptions } from './embedding-options.ts';
 export { openai } from './openai.ts';
 export { openaiEmbedding } from './openai-embedding.ts';

@@ -1,4 +1,10 @@
-import type { EmbeddingModel, EmbeddingRequest, Stop, Usage } from '@hexagent/agent-core';
+import type {
+  EmbeddingAnswer,
+  EmbeddingModel,
+  EmbeddingRequest,
+  Stop,
+  Usage,
+} from '@hexagent/agent-core';
 import { addUsage } from '@hexagent/agent-core';
 import {
   isJsonObject,
@@ -7,9 +13,9 @@ import {
   modelRequestInvalid,
   modelResponseInvalid,
   retrying,
+  withinTotalLimit,
 } from '@hexagent/agent-core/adapter';
 import { type ApiConnection, apiConnection } from './api-connection.ts';
-import { alarm, timeoutError } from './deadlines.ts';
 import {
   type EmbeddingSettings,
   embeddingSettings,
@@ -49,29 +55,23 @@ export function openaiEmbeddings(options: OpenAiEmbeddingOptions = {}): Embeddin
     async embed(request, { signal }) {
       signal.throwIfAborted();
       refuseEmpty(request.texts);
-      const { totalMs } = timeouts;
-      const link = linked(signal);
-      const cancel = alarm(clock, totalMs, () =>
-        link.abort(timeoutError(settings.baseUrl, 'totalMs', totalMs)),
-      );
-      try {
+      const work = async (stop: Stop): Promise<EmbeddingAnswer> => {
         const vectors: Float32Array[] = [];
         let usage: Usage = {};
         let answered: string | undefined;
         for (const texts of textBatches(request.texts, settings.batchSize)) {
           const part = await retrying(
-            () => embedded({ ...request, texts }, { settings, connection, stop: link }),
-            { retries, clock, random, signal: link.signal },
+            () => embedded({ ...request, texts }, { settings, connection, stop }),
+            { retries, clock, random, signal: stop.signal },
           );
           vectors.push(...part.vectors);
           usage = addUsage(usage, part.usage);
           answered = part.model ?? answered;
         }
         return { vectors, usage, model: answered ?? model };
-      } finally {
-        cancel();
-        link.release();
-      }
+      };
+      const { totalMs } = timeouts;
+      return withinTotalLimit(work, { signal }, { totalMs, clock, at: settings.baseUrl });
     },
   };
 }

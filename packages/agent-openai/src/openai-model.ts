@@ -1,13 +1,15 @@
 import type { AgentModel, ModelRequest, ModelSelection } from '@hexagent/agent-core';
 import {
+  answerBatches,
   isJsonObject,
   type Linked,
   linked,
   modelRequestInvalid,
   modelResponseInvalid,
+  type OpenAnswer,
   withRetries,
+  withTotalLimit,
 } from '@hexagent/agent-core/adapter';
-import { AnswerBatches, type OpenAnswer } from './answer-batches.ts';
 import type { ReaderContext } from './answer-reader.ts';
 import {
   type ApiAnswer,
@@ -17,11 +19,11 @@ import {
 } from './api-connection.ts';
 import { chatReader } from './chat/chat-reader.ts';
 import { chatRequest } from './chat/chat-request.ts';
+import { openAnswer } from './open-answer.ts';
 import { type OpenAiOptions, type Settings, settingsOf } from './openai-options.ts';
 import { responsesReader } from './responses/responses-reader.ts';
 import { responsesRequest } from './responses/responses-request.ts';
 import { PROVIDER } from './responses/turn-layout.ts';
-import { withTotalLimit } from './total-limit.ts';
 import { type WireOutput, type WireSchemas, type WireTools, wireSchemas } from './wire-schemas.ts';
 
 /**
@@ -61,11 +63,11 @@ function oneTry(settings: Settings): AgentModel {
       inputModalities,
     }),
     selectionProblem,
-    stream: (request, { signal }) => ({
+    stream: (request, stop) => ({
       [Symbol.asyncIterator]: () => {
         const open = (link: Linked): Promise<OpenAnswer> =>
           opened(connection, request, { link, written: written(request, { settings, schemas }) });
-        return new AnswerBatches(open, signal);
+        return answerBatches(open, stop);
       },
     }),
     ...(isChat
@@ -123,7 +125,7 @@ async function opened(
     restores: wire.restores,
     ...(output?.restore === undefined ? {} : { restoreOutput: output.restore }),
   };
-  return { answer, reader: isChat ? chatReader(context) : responsesReader(context) };
+  return openAnswer(answer, isChat ? chatReader(context) : responsesReader(context));
 }
 
 function responsesCall(request: ModelRequest, written: Written): ApiCall {

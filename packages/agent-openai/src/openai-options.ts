@@ -1,12 +1,12 @@
 import type { JsonObject, ModelRequest } from '@hexagent/agent-core';
-import { inputInvalid, MODALITIES, type Problem } from '@hexagent/agent-core/adapter';
 import {
-  API_OPTION_NAMES,
-  type ApiOptions,
-  type ApiSettings,
-  apiSettings,
-  checkNames,
-} from './api-options.ts';
+  extraProblems,
+  inputInvalid,
+  MODALITIES,
+  nameProblems,
+  type Problem,
+} from '@hexagent/agent-core/adapter';
+import { API_OPTION_NAMES, type ApiOptions, type ApiSettings, apiSettings } from './api-options.ts';
 
 export const APIS = ['responses', 'chat'] as const;
 export const SERVICE_TIERS = ['auto', 'default', 'flex', 'scale', 'priority'] as const;
@@ -121,7 +121,7 @@ const OWN_FIELDS: readonly string[] = [
 /** Checks and completes the options. Throws `INPUT_INVALID` with every problem of them. */
 export function settingsOf(options: OpenAiOptions): Settings {
   const problems: Problem[] = [];
-  checkNames(options, OPTION_NAMES, problems);
+  problems.push(...nameProblems(options, OPTION_NAMES));
   const api = apiSettings(options, problems);
   checkChoices(options, problems);
   checkValues(options, problems);
@@ -193,11 +193,5 @@ function checkValues(options: OpenAiOptions, problems: Problem[]): void {
       mend: 'Use a number of tokens above 0.',
     });
   }
-  for (const name of OWN_FIELDS.filter((field) => Object.hasOwn(extra, field))) {
-    problems.push({
-      at: `extra.${name}`,
-      seen: 'the adapter writes this field itself.',
-      mend: 'Leave it out.',
-    });
-  }
+  problems.push(...extraProblems(extra, OWN_FIELDS));
 }

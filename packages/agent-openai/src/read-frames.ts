@@ -1,15 +1,16 @@
-import { isJsonObject, modelResponseInvalid, parseJson } from '@hexagent/agent-core/adapter';
+import {
+  isJsonObject,
+  modelResponseInvalid,
+  parseJson,
+  type AnswerReader as TextReader,
+} from '@hexagent/agent-core/adapter';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { AnswerReader } from './answer-reader.ts';
-import { type SseFrame, sseFrames } from './sse-frames.ts';
 
 /** Gives the frames of an event stream to a reader, however the network cut the text. */
-export function readFrames(
-  reader: AnswerReader,
-  at: string,
-): { accept(text: string): void; end(): void } {
-  const frames = sseFrames();
+export function readFrames(reader: AnswerReader, at: string): TextReader {
   let isEnding = false;
-  const read = ({ event, data }: SseFrame): void => {
+  const onEvent = ({ event = '', data }: EventSourceMessage): void => {
     if (data === '') return;
     if (data === '[DONE]') {
       reader.end();
@@ -26,14 +27,18 @@ export function readFrames(
     const reason = `the stream carried ${shown}, which is not a JSON object`;
     reader.fail(modelResponseInvalid({ at, reason }));
   };
+  const parser = createParser({ onEvent });
   return {
-    accept(text) {
-      for (const frame of frames.accept(text)) read(frame);
-    },
+    accept: (text) => parser.feed(text),
     end() {
       isEnding = true;
-      for (const frame of frames.end()) read(frame);
+      // A last frame may come without the empty line that ends it.
+      parser.feed('\n\n');
       reader.end();
+    },
+    take: () => reader.take(),
+    get failure() {
+      return reader.failure;
     },
   };
 }

@@ -27,10 +27,9 @@ export function restoredCalls(restores: ReadonlyMap<string, Restore>): RestoredC
     },
     complete(index, sink) {
       const call = held.get(index);
-      const value = call === undefined ? undefined : parseJson(call.text);
-      if (call === undefined || value === undefined) return;
+      if (call === undefined || parseJson(call.text) === undefined) return;
       held.delete(index);
-      sink.push({ type: 'tool-call-delta', index, delta: JSON.stringify(call.restore(value)) });
+      sink.push({ type: 'tool-call-delta', index, delta: restoredText(call.text, call.restore) });
     },
     finish(sink) {
       for (const [index, { restore, text }] of held) {
@@ -42,8 +41,14 @@ export function restoredCalls(restores: ReadonlyMap<string, Restore>): RestoredC
   };
 }
 
-/** JSON text after the way back; text that does not parse stays as it is. */
+/** JSON text after the way back; text that does not parse, or is nested too deep to be walked, stays as it is. */
 export function restoredText(text: string, restore: Restore): string {
   const value = parseJson(text);
-  return value === undefined ? text : JSON.stringify(restore(value));
+  if (value === undefined) return text;
+  try {
+    return JSON.stringify(restore(value));
+  } catch (error) {
+    if (error instanceof RangeError) return text;
+    throw error;
+  }
 }

@@ -11,11 +11,11 @@ import {
   type RunResult,
 } from '@hexagent/agent-core';
 import { memoryDurability, memoryStore } from '@hexagent/agent-core/testing';
+import { type LoopbackServer, loopbackServer, stalled, streamed } from '@hexagent/test-loopback';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openaiModel } from '../src/index.ts';
 import { callChunk, chunk, DONE, ROLE } from './fixtures/chat-frames.ts';
 import { ResponsesFrames } from './fixtures/responses-frames.ts';
-import { type LoopbackServer, loopbackServer, stalled, streamed } from './loopback-server.ts';
 
 let server: LoopbackServer;
 let app: App;

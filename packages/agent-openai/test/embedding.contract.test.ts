@@ -4,15 +4,15 @@ import {
   type ScriptedEmbedding,
   type ScriptedEmbeddings,
 } from '@hexagent/agent-core/testing';
-import { afterEach, beforeEach, describe, test } from 'vitest';
-import { openaiEmbeddings } from '../src/index.ts';
 import {
   type LoopbackServer,
   loopbackServer,
   type Reply,
   stalled,
   status,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import { afterEach, beforeEach, describe, test } from 'vitest';
+import { openaiEmbeddings } from '../src/index.ts';
 
 let loopback: LoopbackServer;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { modelContract } from '@hexagent/agent-core/testing';
+import { type LoopbackServer, loopbackServer } from '@hexagent/test-loopback';
 import { afterEach, beforeEach, describe, test } from 'vitest';
 import { openaiModel } from '../src/index.ts';
-import { type LoopbackServer, loopbackServer } from './loopback-server.ts';
 import { chatServer, responsesServer } from './scripted-server.ts';
 
 let loopback: LoopbackServer;

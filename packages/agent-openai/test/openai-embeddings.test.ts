@@ -1,14 +1,14 @@
 import type { EmbeddingModel, JsonObject } from '@hexagent/agent-core';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type OpenAiEmbeddingOptions, openaiEmbeddings } from '../src/index.ts';
-import { textBatches } from '../src/text-batches.ts';
 import {
   type LoopbackServer,
   loopbackServer,
   type Reply,
   stalled,
   status,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type OpenAiEmbeddingOptions, openaiEmbeddings } from '../src/index.ts';
+import { textBatches } from '../src/text-batches.ts';
 import { failure, never, pausing } from './requests.ts';
 
 let server: LoopbackServer;

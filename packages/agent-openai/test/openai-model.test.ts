@@ -2,10 +2,6 @@ import { getEventListeners } from 'node:events';
 import { AgentError, type AgentModel, type ModelEvent } from '@hexagent/agent-core';
 import { type Clock, overflowOf } from '@hexagent/agent-core/adapter';
 import { fakeClock } from '@hexagent/agent-core/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type OpenAiOptions, openaiModel } from '../src/index.ts';
-import { callChunk, chunk, DONE, ROLE } from './fixtures/chat-frames.ts';
-import { NEUTRAL_USAGE, ResponsesFrames, USAGE } from './fixtures/responses-frames.ts';
 import {
   type LoopbackServer,
   loopbackServer,
@@ -13,7 +9,11 @@ import {
   stalled,
   status,
   streamed,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type OpenAiOptions, openaiModel } from '../src/index.ts';
+import { callChunk, chunk, DONE, ROLE } from './fixtures/chat-frames.ts';
+import { NEUTRAL_USAGE, ResponsesFrames, USAGE } from './fixtures/responses-frames.ts';
 import { collected, failure, never, pausing, request, SEARCH, said, until } from './requests.ts';
 
 let server: LoopbackServer;

@@ -1,7 +1,5 @@
 import type { JsonObject } from '@hexagent/agent-core';
 import type { ScriptedAnswer, ScriptedServer } from '@hexagent/agent-core/testing';
-import { callChunk, chunk, DONE, frame, ROLE, usageChunk } from './fixtures/chat-frames.ts';
-import { ResponsesFrames } from './fixtures/responses-frames.ts';
 import {
   beginStream,
   type LoopbackServer,
@@ -12,7 +10,9 @@ import {
   status,
   streamed,
   write,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import { callChunk, chunk, DONE, frame, ROLE, usageChunk } from './fixtures/chat-frames.ts';
+import { ResponsesFrames } from './fixtures/responses-frames.ts';
 
 type StreamAnswer = Extract<ScriptedAnswer, { kind: 'stream' }>;
 type Ending = NonNullable<StreamAnswer['ending']>;

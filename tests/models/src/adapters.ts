@@ -3,14 +3,12 @@ import type { AgentModel } from '@hexagent/agent-core';
 import type { ScriptedServer } from '@hexagent/agent-core/testing';
 import { openaiModel } from '@hexagent/agent-openai';
 import { vllmModel } from '@hexagent/agent-vllm';
-import { loopbackServer as anthropicLoopback } from '../../../packages/agent-anthropic/test/loopback-server.ts';
+import { loopbackServer } from '@hexagent/test-loopback';
 import { scriptedServer as anthropicServer } from '../../../packages/agent-anthropic/test/scripted-server.ts';
-import { loopbackServer as openaiLoopback } from '../../../packages/agent-openai/test/loopback-server.ts';
 import {
   chatServer,
   responsesServer,
 } from '../../../packages/agent-openai/test/scripted-server.ts';
-import { loopbackServer as vllmLoopback } from '../../../packages/agent-vllm/test/loopback-server.ts';
 import { scriptedServer as vllmServer } from '../../../packages/agent-vllm/test/scripted-server.ts';
 
 /** An adapter before a server that speaks its wire format and answers as it is told. */
@@ -36,7 +34,7 @@ export const ADAPTERS: readonly Adapter[] = [
     overflow:
       "This model's maximum context length is 1024 tokens. However, you requested 100 output tokens and your prompt contains 1500 input tokens, for a total of 1600 tokens.",
     open: async () => {
-      const loopback = await vllmLoopback();
+      const loopback = await loopbackServer();
       const model = vllmModel({ baseUrl: loopback.baseUrl, model: 'm', apiKey, random: () => 0 });
       const close = async (): Promise<void> => {
         model.close();
@@ -54,7 +52,7 @@ export const ADAPTERS: readonly Adapter[] = [
     name: `agent-openai (${api})`,
     overflow: 'Your input exceeds the context window of this model: 1500 tokens, of 1024.',
     open: async () => {
-      const loopback = await openaiLoopback();
+      const loopback = await loopbackServer();
       const { baseUrl } = loopback;
       const model = openaiModel({ api, baseUrl, model: 'm', apiKey, random: () => 0 });
       return { model, server: serverOf(loopback), close: () => loopback.close() };
@@ -64,8 +62,8 @@ export const ADAPTERS: readonly Adapter[] = [
     name: 'agent-anthropic',
     overflow: 'prompt is too long: 1500 tokens > 1024 maximum',
     open: async () => {
-      const loopback = await anthropicLoopback();
-      const { baseUrl } = loopback;
+      const loopback = await loopbackServer();
+      const { origin: baseUrl } = loopback;
       const model = anthropicModel({ baseUrl, model: 'm', apiKey, random: () => 0 });
       return { model, server: anthropicServer(loopback), close: () => loopback.close() };
     },

@@ -27,8 +27,30 @@ export { cacheBreakpoints } from '../model/cache-breakpoints.ts';
 export { MODALITIES, type Modality, modalityOf } from '../model/modality.ts';
 export { type RetryOptions, withRetries } from '../model/retry.ts';
 export { type RetryPolicy, retrying } from '../model/retrying.ts';
+// answers over HTTP
+export { alarm } from './alarm.ts';
+export {
+  type AnswerReader,
+  answerBatches,
+  type OpenAnswer,
+} from './answer-batches.ts';
+export {
+  type AnswerLimits,
+  type AnswerTimeouts,
+  answerLimits,
+} from './answer-limits.ts';
+export { type AnswerBody, type AnswerText, answerText } from './answer-text.ts';
 // streams
 export { batched } from './batched.ts';
+// options
+export {
+  extraProblems,
+  headerProblems,
+  isHeaderText,
+  nameProblems,
+  secretsOf,
+  timeoutProblems,
+} from './check-options.ts';
 // errors of servers
 export { type ContextOverflow, contextOverflow, overflowOf } from './context-overflow.ts';
 export { type ErrorContext, type ErrorHint, faultError, httpError } from './http-error.ts';
@@ -45,4 +67,9 @@ export {
   type ToolCallEnd,
   toolCallAssembler,
 } from './tool-call-assembler.ts';
+export {
+  type TotalLimit,
+  withinTotalLimit,
+  withTotalLimit,
+} from './total-limit.ts';
 export { type WireNameProblems, type WireNames, wireName, wireNames } from './wire-names.ts';

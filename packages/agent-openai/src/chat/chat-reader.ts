@@ -50,7 +50,11 @@ class ChatReader implements AnswerReader {
   accept(event: string, chunk: JsonObject): void {
     if (this.isOver) return;
     const { error, usage, model, choices } = chunk;
-    if (event === 'error' || (error !== undefined && error !== null)) {
+    if (
+      event === 'error' ||
+      (error !== undefined && error !== null) ||
+      chunk['object'] === 'error'
+    ) {
       this.#draft.failWith(chunk);
       return;
     }
@@ -73,6 +77,11 @@ class ChatReader implements AnswerReader {
     if (this.isOver) return;
     if (this.#reason === undefined) {
       this.#draft.cut();
+      return;
+    }
+    if (this.#reason === 'error' || this.#reason === 'abort') {
+      // Gateways before other servers pass their words on: neither is an answer.
+      this.#draft.broken(`the server ended the answer with the reason "${this.#reason}"`);
       return;
     }
     this.#draft.text(this.#draft.restored(this.#held));

@@ -67,8 +67,10 @@ class ResponsesReader implements AnswerReader {
   }
 
   acceptWhole(answer: JsonObject): void {
-    if (isFault(answer['error']) && answer['status'] === undefined) this.#draft.failWith(answer);
-    else if (answer['status'] !== undefined) this.#onEnd(answer);
+    if (answer['status'] === undefined && (isFault(answer['error']) || isWords(answer))) {
+      this.#draft.failWith(answer);
+    }
+    if (answer['status'] !== undefined) this.#onEnd(answer);
     if (!this.isOver) this.#draft.cut();
   }
 
@@ -253,6 +255,11 @@ class ResponsesReader implements AnswerReader {
 
 function indexOf(place: JsonValue | undefined): number {
   return typeof place === 'number' ? place : 0;
+}
+
+/** What gateways say of an error: `{ message }` or `{ detail }`, with nothing around it. */
+function isWords({ message, detail }: JsonObject): boolean {
+  return typeof message === 'string' || detail !== undefined;
 }
 
 function isFault(error: JsonValue | undefined): boolean {

@@ -53,7 +53,11 @@ class SchemaCompiler implements Compiler {
     if (isCircular(this.#aliases)) throw new NotStrict();
     const members: Record<string, JsonValue> = {};
     for (const [ref, node] of this.#defined) {
-      if (ref !== '#' && node !== undefined) members[refName(ref)] = node.schema;
+      if (ref === '#' || node === undefined) continue;
+      const name = refName(ref);
+      // Two definitions under one name would be one of the two.
+      if (name === '__proto__' || Object.hasOwn(members, name)) throw new NotStrict();
+      members[name] = node.schema;
     }
     return Object.keys(members).length === 0 ? {} : { $defs: members };
   }

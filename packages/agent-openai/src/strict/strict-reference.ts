@@ -21,7 +21,11 @@ export function refName(ref: string): string {
 }
 
 function unescaped(pointer: string): string {
-  return decodeURIComponent(pointer).replaceAll('~1', '/').replaceAll('~0', '~');
+  try {
+    return decodeURIComponent(pointer).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    throw new NotStrict();
+  }
 }
 
 /** Whether a schema itself lets null through. */

@@ -411,3 +411,41 @@ describe('beyond the limits', () => {
     expect(strictSchema(root(nested(11)))).toBeUndefined();
   });
 });
+
+describe('hostile schemas are sent as they are, without strict', () => {
+  const withDefs = (text: string) => strictSchema(JSON.parse(text));
+
+  test('two definitions whose names look the same, and one that no object can hold', () => {
+    const a = '"a":{"$ref":"#/$defs/a~1b"}';
+    const b = '"b":{"$ref":"#/$defs/a_1b"}';
+    const defs = '"$defs":{"a/b":{"type":"string"},"a_1b":{"type":"number"}}';
+    expect(withDefs(`{"type":"object","properties":{${a},${b}},${defs}}`)).toBeUndefined();
+    expect(withDefs(`{"type":"object","properties":{${a}},${defs}}`)).toBeDefined();
+    expect(
+      withDefs(
+        '{"type":"object","properties":{"a":{"$ref":"#/$defs/__proto__"}},"$defs":{"__proto__":{"type":"string"}}}',
+      ),
+    ).toBeUndefined();
+  });
+
+  test('a reference that is no pointer, and more levels than the stack has', () => {
+    const bad = { type: 'object', properties: { a: { $ref: '#/$defs/%zz' } }, $defs: {} };
+    expect(strictSchema(bad)).toBeUndefined();
+    let deep: JsonObject = STRING;
+    for (let level = 0; level < 20_000; level += 1) {
+      deep = { type: 'object', properties: { a: deep }, required: ['a'] };
+    }
+    expect(strictSchema(deep)).toBeUndefined();
+  });
+
+  test('a keyword that every object has by birth is told as it stands', () => {
+    const { schema } = strict({
+      type: 'object',
+      properties: { constructor: { type: 'string', constructor: 5 } },
+      required: ['constructor'],
+    });
+    expect(schema['properties']).toEqual({
+      constructor: { type: 'string', description: 'constructor: 5.' },
+    });
+  });
+});

@@ -45,7 +45,8 @@ export function strictSchema(
       restore: (value) => (wraps ? unwrapped(node.restore(value)) : node.restore(value)),
     };
   } catch (error) {
-    if (error instanceof NotStrict) return undefined;
+    // A schema that overflows the stack is deeper than strict mode allows by far.
+    if (error instanceof NotStrict || error instanceof RangeError) return undefined;
     throw error;
   }
 }

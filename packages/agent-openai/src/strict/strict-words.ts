@@ -68,7 +68,10 @@ const SILENT: readonly string[] = [
   '$anchor',
 ];
 /** Hints, not constraints: a value that ignores them is none the worse. */
-const HINTS: Readonly<Record<string, string>> = { default: 'Default', examples: 'Examples' };
+const HINTS: ReadonlyMap<string, string> = new Map([
+  ['default', 'Default'],
+  ['examples', 'Examples'],
+]);
 /** Changes what the schema means so much that words would not do. */
 const UNTELLABLE: readonly string[] = [
   'patternProperties',
@@ -87,7 +90,7 @@ export function inWords(schema: JsonObject): Words {
   for (const [keyword, value] of Object.entries(schema)) {
     if (value === undefined || STRUCTURE.includes(keyword) || SILENT.includes(keyword)) continue;
     if (UNTELLABLE.includes(keyword)) throw new NotStrict();
-    const hint = HINTS[keyword];
+    const hint = HINTS.get(keyword);
     if (hint !== undefined) told.push(`${hint}: ${JSON.stringify(value)}.`);
     else if (KEPT.includes(keyword) && isTaken(keyword, value)) kept[keyword] = value;
     else {

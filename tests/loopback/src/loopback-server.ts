@@ -19,7 +19,9 @@ export type Reply = (response: ServerResponse, received: Received) => void | Pro
 
 /** A real server on a loopback port that plays what a test tells it to. */
 export interface LoopbackServer {
-  /** Without a path. */
+  /** The address without a path. */
+  readonly origin: string;
+  /** The same up to and with `/v1`. */
   readonly baseUrl: string;
   readonly port: number;
   readonly received: readonly Received[];
@@ -65,10 +67,13 @@ export async function loopbackServer(): Promise<LoopbackServer> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  // The cast: a server on a port has no other kind of address.
   const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
 
   return {
-    baseUrl: `http://127.0.0.1:${port}`,
+    origin,
+    baseUrl: `${origin}/v1`,
     port,
     received,
     reply: (...next) => {
