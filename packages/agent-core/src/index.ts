@@ -347,10 +347,12 @@ export {
   definitionInvalid,
   hostClosing,
   hostListenFailed,
+  hostOverloaded,
   httpBodyTooLarge,
   httpMediaTypeUnsupported,
   httpMethodNotAllowed,
   httpOriginRefused,
+  httpRateLimited,
   httpRequestInvalid,
   httpRouteUnknown,
   inputInvalid,
@@ -359,6 +361,7 @@ export {
   type Problem,
   principalRequired,
   runNotFound,
+  socketOriginRefused,
   waitNotFound,
 } from './base/error-catalog.ts';
 export { ERROR_CODES, type ErrorCode } from './base/error-codes.ts';

@@ -67,6 +67,24 @@ export function httpBodyTooLarge(limit: number): AgentError {
   });
 }
 
+/** A caller has asked more often than the host lets one caller ask. */
+export function httpRateLimited(limit: number, retryAfterMs: number): AgentError {
+  return new AgentError('HTTP_RATE_LIMITED', {
+    message: `This caller has asked more than ${limit} times in the time that the host counts.`,
+    mend: 'Wait for as long as Retry-After says, and watch a run over one stream instead of asking for it again and again.',
+    retryable: true,
+    retryAfterMs,
+  });
+}
+
+/** A page of another origin opens a socket with what its browser knows of the user. */
+export function socketOriginRefused(origin: string): AgentError {
+  return new AgentError('HTTP_ORIGIN_REFUSED', {
+    message: `A page of "${origin}" may open no socket on this host.`,
+    mend: 'Name the origin in the option `sockets.origins` of the host, or in `cors.origins`.',
+  });
+}
+
 export function hostListenFailed(address: string, cause: unknown): AgentError {
   const seen = wordsOf(cause);
   return new AgentError('HOST_LISTEN_FAILED', {
@@ -82,6 +100,16 @@ export function hostClosing(): AgentError {
     mend: 'Send the request again; an event stream goes on from its last id.',
     retryable: true,
     retryAfterMs: 1_000,
+  });
+}
+
+/** The process has more to do than it can: a request that waits would only make it worse. */
+export function hostOverloaded(what: string): AgentError {
+  return new AgentError('HOST_OVERLOADED', {
+    message: `This host has more to do than it can at the moment (${what}).`,
+    mend: 'Send the request again after Retry-After, or to another instance.',
+    retryable: true,
+    retryAfterMs: 5_000,
   });
 }
 
