@@ -75,7 +75,9 @@ async function serve(request: Request, served: Served): Promise<Response> {
   if (below !== 'threads' || threadId === undefined) throw unknown;
   if (method !== 'GET') return notAllowed(unknown, 'GET');
   const after = new URL(request.url).searchParams.get('after') ?? undefined;
-  return json(await threadView(served.gateway, { threadId, after }, caller));
+  const names = agents.map((one) => one.name);
+  const thread = { threadId, after, agent: agent.name, served: names };
+  return json(await threadView(served.gateway, thread, caller));
 }
 
 /** One run, or the answers to one: what is wrong with the request is told before the stream begins. */

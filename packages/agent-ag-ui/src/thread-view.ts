@@ -2,7 +2,7 @@ import type { Interrupt, Message } from '@ag-ui/core';
 import type { Caller, JsonObject, RunGateway, RunState } from '@hexagent/agent-core';
 import { RUN_KEYS } from './input/run-input.ts';
 import { holdInterrupt, interruptOf, isFrontendCall } from './projection/interrupts.ts';
-import { wireMessages } from './projection/wire-content.ts';
+import { wireTranscript } from './projection/wire-content.ts';
 import { clientIdsOf } from './threads/request.ts';
 
 /**
@@ -12,11 +12,11 @@ import { clientIdsOf } from './threads/request.ts';
 export type ThreadView = {
   readonly threadId: string;
   readonly messages: readonly Message[];
-  /** The shared state of the youngest run. */
+  /** The shared state of the agent's youngest run. */
   readonly state: JsonObject;
   readonly interrupts: readonly Interrupt[];
   readonly pendingToolCallIds: readonly string[];
-  /** The youngest run; `runId` is the client's own id of it, and sending that again follows it. */
+  /** The agent's youngest run; `runId` is the client's own id of it, and sending that again follows it. */
   readonly run?: { readonly runId: string; readonly status: RunState['status'] };
   /** There are older runs: `?after=` takes it. */
   readonly next?: string;
@@ -24,29 +24,46 @@ export type ThreadView = {
 
 const TURNS = 50;
 
-/** @throws AgentError `CONVERSATION_NOT_FOUND`, also for a thread of somebody else. */
+/**
+ * @param agent whose questions and calls the client answers; what the other `served` ones have said in the thread is shown with it
+ * @throws AgentError `CONVERSATION_NOT_FOUND`, also for a thread of somebody else.
+ */
 export async function threadView(
   gateway: RunGateway,
-  { threadId, after }: { readonly threadId: string; readonly after: string | undefined },
+  {
+    threadId,
+    after,
+    agent,
+    served,
+  }: {
+    readonly threadId: string;
+    readonly after: string | undefined;
+    readonly agent: string;
+    readonly served: readonly string[];
+  },
   caller: Caller,
 ): Promise<ThreadView> {
   const query = { limit: TURNS, ...(after === undefined ? {} : { after }) };
-  const { turns, next } = await gateway.conversation(threadId, query, caller);
+  const { turns: all, next } = await gateway.conversation(threadId, query, caller);
+  const turns = all.filter(({ run }) => served.includes(run.agent));
   const runs = turns.map(({ run }) => run);
   const clientIds = clientIdsOf(runs);
-  const messages = turns
-    .flatMap((turn) => turn.messages)
-    .flatMap((shown) => wireMessages(shown, clientIds.get(shown.messageId)));
-  const youngest = runs.at(-1);
+  const messages = turns.flatMap((turn) => wireTranscript(turn.messages, clientIds));
+  const youngest = runs.findLast((run) => run.agent === agent);
   const open = youngest?.status === 'interrupted' ? youngest : undefined;
-  const waits = open === undefined ? [] : (await gateway.snapshot(open.runId, caller)).waits;
+  const resting = open === undefined ? undefined : await gateway.snapshot(open.runId, caller);
+  const waits = resting?.waits ?? [];
   const calls = waits.filter(isFrontendCall);
-  const interrupts = waits.filter((wait) => !isFrontendCall(wait)).map(interruptOf);
+  const asked = waits.filter((wait) => !isFrontendCall(wait)).map(interruptOf);
+  const interrupts =
+    resting !== undefined && waits.length === 0
+      ? [holdInterrupt(resting.run.runId, resting.lastSeq)]
+      : asked;
   return {
     threadId,
     messages,
     state: youngest?.shared ?? {},
-    interrupts: open !== undefined && waits.length === 0 ? [holdInterrupt(open.runId)] : interrupts,
+    interrupts,
     pendingToolCallIds: calls.flatMap(({ callId }) => (callId === undefined ? [] : [callId])),
     ...(youngest === undefined ? {} : { run: shownRun(youngest) }),
     ...(next === undefined ? {} : { next }),

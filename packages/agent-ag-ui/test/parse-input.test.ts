@@ -166,6 +166,8 @@ test('media become parts, and what no model may be told by a client is left out'
     { type: 'media', mediaType: 'image/*', source: { kind: 'url', url: 'https://a/b' } },
     { type: 'media', mediaType: 'application/pdf', source: { kind: 'inline', base64: 'eA==' } },
   ]);
+  const nested = { id: 'n', role: 'assistant', content: 'Inner.', subagentRunId: 'r2' } as const;
+  expect(historyOf([nested])).toEqual([]);
   const call = (id: string, text: string) => ({
     id,
     type: 'function' as const,
@@ -199,6 +201,7 @@ test('a stream is only for those who accept one, and a body is JSON', () => {
   for (const accept of [
     'application/json',
     'text/event-stream;q=0',
+    'text/event-stream;q=0, */*',
     'application/vnd.ag-ui.event+proto',
   ])
     expect(acceptsStream(accept), accept).toBe(false);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { capabilitiesOf } from '../src/capabilities.ts';
 import { problemResponse } from '../src/http/problem.ts';
 import { Transcript } from '../src/projection/transcript.ts';
-import { isReplay } from '../src/threads/answer.ts';
+import { answerKey, isReplay } from '../src/threads/answer.ts';
 import { clientIdsOf, messageIdsOf, takenIds } from '../src/threads/request.ts';
 
 test('a problem has the words of the catalogue, or of its theme', async () => {
@@ -33,12 +33,18 @@ test('metadata of other hands name no messages', () => {
   expect([...clientIdsOf(runs)]).toEqual([['r1.m1', 'b']]);
 });
 
-test('an answer comes again when it is of the same kind', () => {
+test('an answer comes again when it is of the same kind and has no content of its own', () => {
   const wait = (decision?: string) => ({ decision }) as never;
   expect(isReplay(wait('approve'), { decision: 'approve' })).toBe(true);
   expect(isReplay(wait('approve'), { decision: 'reject' })).toBe(false);
   expect(isReplay(wait('approve'), { decision: 'cancel' })).toBe(true);
-  expect(isReplay(wait(), undefined)).toBe(true);
+  expect(isReplay(wait('modify'), { decision: 'modify', input: {} })).toBe(false);
+  expect(answerKey({ decision: 'answer', value: { a: 1, b: 2 } })).toBe(
+    answerKey({ value: { b: 2, a: 1 }, decision: 'answer' }),
+  );
+  expect(answerKey({ decision: 'answer', value: 1 })).not.toBe(
+    answerKey({ decision: 'answer', value: 2 }),
+  );
 });
 
 test('an agent without words is described by its name', () => {

@@ -202,6 +202,18 @@ test('typed output is the result, and the usage of a later part is what it has u
   });
 });
 
+test('the state of a nested run is not that of its client', () => {
+  const snapshot = { type: 'state-snapshot', snapshot: { a: 1 } } as const;
+  const delta = { type: 'state-delta', patch: [{ op: 'remove', path: '/a' }] } as const;
+  expect(told([snapshot, delta]).events.map(({ type }) => type)).toEqual([
+    'STATE_SNAPSHOT',
+    'STATE_DELTA',
+  ]);
+  expect(told([snapshot, delta], { run: 'r1.n1' }).events.map(({ type }) => type)).toEqual([
+    'SUBAGENT_STARTED',
+  ]);
+});
+
 test('nothing follows an end', () => {
   const { projection } = told([
     { type: 'run-finished', outcome: { kind: 'cancelled', reason: 'r' }, usage: {}, summary },

@@ -169,6 +169,74 @@ test('work that outlives its response is waited for when the host closes, also w
   await closing;
 });
 
+/** A mount whose stream says a last word when it is told to end; without one it would stay open for ever. */
+function lastWord(begun: () => void): HttpMount {
+  const encoder = new TextEncoder();
+  return testMount({
+    handle: async (_request, { signal }) =>
+      new Response(
+        new ReadableStream({
+          start: (controller) => {
+            controller.enqueue(encoder.encode('data: first\n\n'));
+            begun();
+          },
+          pull: (controller) =>
+            new Promise((resolve) => {
+              const end = (): void => {
+                controller.enqueue(encoder.encode(`data: ${String(signal.reason.code)}\n\n`));
+                controller.close();
+                resolve();
+              };
+              if (signal.aborted) end();
+              else signal.addEventListener('abort', end, { once: true });
+            }),
+        }),
+        { headers: { 'content-type': 'text/event-stream' } },
+      ),
+  });
+}
+
+test('a stream of events is told when the host closes, and its last word reaches the client', async () => {
+  const running = await startHost(fakeGateway(), {
+    mounts: [lastWord(() => undefined)],
+    limits: { drainMs: 60_000 },
+  });
+  const response = await fetch(`${running.url}/proto`);
+  const closing = running.close();
+  expect(await response.text()).toBe('data: first\n\ndata: HOST_CLOSING\n\n');
+  await closing;
+});
+
+test('a stream of events that begins while the host closes ends at once', async () => {
+  let go: () => void = () => undefined;
+  let asked: () => void = () => undefined;
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const inner = lastWord(() => undefined);
+  const slow: HttpMount = {
+    ...inner,
+    handle: async (request, context) => {
+      asked();
+      await gate;
+      return inner.handle(request, context);
+    },
+  };
+  const running = await startHost(fakeGateway(), {
+    mounts: [slow],
+    limits: { drainMs: 60_000 },
+  });
+  const text = fetch(`${running.url}/proto`).then((response) => response.text());
+  await isAsked;
+  const closing = running.close();
+  go();
+  expect(await text).toContain('HOST_CLOSING');
+  await closing;
+});
+
 test('two mounts at one address, one at the host’s, and what is no path are refused together', async () => {
   const at = (basePath: string, paths: readonly string[] = []): HttpMount =>
     testMount({ basePath, paths });

@@ -6,7 +6,7 @@ const PING = ': ping\n\n';
 
 /**
  * Events as server-sent events, one frame each. Taken from the source only when the reader asks, so a slow client slows its own
- * stream only. `onLeave` is called when the reader has left.
+ * stream only. `onLeave` is called once the stream is over: its reader has left, its source has ended or failed.
  */
 export function streamBody(
   source: AsyncIterable<readonly AGUIEvent[]>,
@@ -28,7 +28,12 @@ export function streamBody(
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       next ??= iterator.next();
-      const arrived = await firstOf(next, { ms: heartbeatMs, clock, signal });
+      const arrived = await firstOf(next, { ms: heartbeatMs, clock, signal }).catch(
+        (error: unknown) => {
+          onLeave(error);
+          throw error;
+        },
+      );
       if (arrived === 'silence') {
         controller.enqueue(encoder.encode(PING));
         return;

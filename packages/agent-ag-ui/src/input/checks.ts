@@ -42,6 +42,25 @@ export function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null;
 }
 
+/** As deep as core takes JSON. What nests deeper cannot be copied or written: such code calls itself for each level. */
+const MAX_NESTING = 200;
+
+/** One problem when the value nests too deeply; nothing else of it may then be looked at. */
+export function checkNesting(problems: Problems, value: unknown, at: string): void {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; depth <= MAX_NESTING; depth += 1) {
+    level = level.flatMap((one) =>
+      typeof one === 'object' && one !== null ? Object.values(one) : [],
+    );
+    if (level.length === 0) return;
+  }
+  problems.push({
+    at,
+    seen: `nests deeper than ${MAX_NESTING} levels.`,
+    mend: 'Send it flatter.',
+  });
+}
+
 /** A value by its kind: what a client sent is not repeated in an error. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'missing';

@@ -6,6 +6,7 @@ import {
   type Message,
   type Part,
 } from '@hexagent/agent-core';
+import { isAbsent } from './checks.ts';
 
 /** The parts of a client's content. */
 export function partsOf(content: string | readonly ContentPart[]): readonly Part[] {
@@ -30,10 +31,11 @@ const ANY_OF: Readonly<Record<Exclude<ContentPart['type'], 'text'>, string>> = {
 
 /**
  * What a client kept of a conversation, for an agent that keeps none. System and developer messages are the agent's own affair,
- * reasoning and activities are for eyes only: none of them is taken.
+ * reasoning and activities are for eyes only, and what nested runs have said is in the results of their calls: none of them is taken.
  */
 export function historyOf(messages: readonly WireMessage[]): readonly Message[] {
   return messages.flatMap((message): readonly Message[] => {
+    if (isNested(message)) return [];
     switch (message.role) {
       case 'user':
         return [{ role: 'user', origin: 'user', parts: partsOf(message.content) }];
@@ -47,6 +49,10 @@ export function historyOf(messages: readonly WireMessage[]): readonly Message[] 
         return [];
     }
   });
+}
+
+function isNested(message: WireMessage): boolean {
+  return 'subagentRunId' in message && !isAbsent(message.subagentRunId);
 }
 
 function answerParts({

@@ -1,6 +1,14 @@
 import type { RunAgentInput } from '@ag-ui/core';
 import { inputInvalid, isJsonObject, type JsonObject } from '@hexagent/agent-core';
-import { checkField, checkId, checkWord, isAbsent, kindOf, type Problems } from './checks.ts';
+import {
+  checkField,
+  checkId,
+  checkNesting,
+  checkWord,
+  isAbsent,
+  kindOf,
+  type Problems,
+} from './checks.ts';
 import { checkMessage } from './message-problems.ts';
 
 /** A thread is a conversation: its id has the form of a conversation's. */
@@ -35,6 +43,8 @@ export function parseInput(body: unknown): RunAgentInput {
 
 function problemsOf(body: JsonObject): Problems {
   const problems: Problems = [];
+  checkNesting(problems, body, 'input');
+  if (problems.length > 0) return problems;
   const { threadId, state } = body;
   if (typeof threadId !== 'string' || !THREAD_ID.test(threadId))
     problems.push({

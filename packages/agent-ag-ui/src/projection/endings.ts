@@ -23,10 +23,10 @@ export type Ending = { readonly usage?: Usage } & (
 
 export function endOfEvent(
   event: EventOf<'run-paused' | 'run-finished'>,
-  rootRunId: RunId,
+  place: { readonly rootRunId: RunId; readonly seq: number },
 ): Ending {
   const { usage } = event;
-  if (event.type === 'run-paused') return { usage, ...endOfWaits(event.waits, rootRunId) };
+  if (event.type === 'run-paused') return { usage, ...endOfWaits(event.waits, place) };
   const { outcome } = event;
   switch (outcome.kind) {
     case 'completed':
@@ -47,7 +47,11 @@ export function endOfEvent(
 }
 
 /** The same, read from the run itself. Of a run that has failed, the log was the only place that says why. */
-export function endOfRest({ run, waits }: Pick<RunSnapshot, 'run' | 'waits'>): Ending {
+export function endOfRest({
+  run,
+  waits,
+  lastSeq: seq,
+}: Pick<RunSnapshot, 'run' | 'waits' | 'lastSeq'>): Ending {
   switch (run.status) {
     case 'completed':
       return { kind: 'completed' };
@@ -56,7 +60,7 @@ export function endOfRest({ run, waits }: Pick<RunSnapshot, 'run' | 'waits'>): E
     case 'failed':
       return { kind: 'failed', error: goneError(run) };
     default:
-      return endOfWaits(waits, run.rootRunId);
+      return endOfWaits(waits, { rootRunId: run.rootRunId, seq });
   }
 }
 
@@ -64,12 +68,15 @@ export function errorEnd(error: unknown): Ending {
   return { kind: 'failed', error: toldError(error) };
 }
 
-function endOfWaits(waits: readonly Wait[], rootRunId: RunId): Ending {
+function endOfWaits(
+  waits: readonly Wait[],
+  { rootRunId, seq }: { readonly rootRunId: RunId; readonly seq: number },
+): Ending {
   const interrupts = waits.filter((wait) => !isFrontendCall(wait)).map(interruptOf);
   if (interrupts.length > 0) return { kind: 'interrupted', interrupts };
   const toolCallIds = waits.flatMap(({ callId }) => (callId === undefined ? [] : [callId]));
   if (toolCallIds.length > 0) return { kind: 'pending', toolCallIds };
-  return { kind: 'interrupted', interrupts: [holdInterrupt(rootRunId)] };
+  return { kind: 'interrupted', interrupts: [holdInterrupt(rootRunId, seq)] };
 }
 
 function goneError({ runId }: RunState): ToldError {

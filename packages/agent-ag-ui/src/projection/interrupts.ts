@@ -7,15 +7,21 @@ export function isFrontendCall({ kind }: Pick<Wait, 'kind'>): boolean {
   return kind === 'client-result';
 }
 
-/** The interrupt that stands for a run which a person has paused: it waits for nothing but a word. */
-export function holdId(rootRunId: string): string {
-  return `${rootRunId}.hold`;
+/** The interrupt that stands for a run which a person has paused: it waits for nothing but a word. One for each pause, by its event. */
+export function holdId(rootRunId: string, seq: number): string {
+  return `${rootRunId}.hold-${seq}`;
+}
+
+/** The number of the pause that an interrupt is about; undefined when it is one of another kind. */
+export function heldAt(interruptId: string): number | undefined {
+  const seq = Number(/\.hold-(\d+)$/.exec(interruptId)?.[1] ?? Number.NaN);
+  return Number.isSafeInteger(seq) ? seq : undefined;
 }
 
 /** A run that rests without a question was held by a `pause` signal. */
-export function holdInterrupt(rootRunId: RunId): Interrupt {
+export function holdInterrupt(rootRunId: RunId, seq: number): Interrupt {
   return {
-    id: holdId(rootRunId),
+    id: holdId(rootRunId, seq),
     reason: 'hexagent:held',
     message: 'The run was paused.',
     responseSchema: {},

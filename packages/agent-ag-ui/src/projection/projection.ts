@@ -129,10 +129,15 @@ export class Projection {
         return this.#frames.close(({ kind, id }) => kind === 'call' && id === event.callId);
       case 'tool-call-result':
         return this.#messages.result(event, place);
+      // A client has one state, that of the run: it would take the state of a nested run for it.
       case 'state-snapshot':
-        return [{ type: EventType.STATE_SNAPSHOT, snapshot: event.snapshot, ...mark }];
+        return owner === undefined
+          ? [{ type: EventType.STATE_SNAPSHOT, snapshot: event.snapshot }]
+          : [];
       case 'state-delta':
-        return [{ type: EventType.STATE_DELTA, delta: event.patch.map(wireOperation), ...mark }];
+        return owner === undefined
+          ? [{ type: EventType.STATE_DELTA, delta: event.patch.map(wireOperation) }]
+          : [];
       case 'artifact':
         return [
           {
@@ -209,7 +214,7 @@ export class Projection {
 
   #rest(
     event: EventOf<'run-paused' | 'run-finished'>,
-    { owner, rootRunId }: Pick<Place, 'owner' | 'rootRunId'>,
+    { owner, rootRunId, seq }: Pick<Place, 'owner' | 'rootRunId' | 'seq'>,
   ): readonly AGUIEvent[] {
     if (owner !== undefined) {
       if (event.type === 'run-paused') return [];
@@ -222,7 +227,7 @@ export class Projection {
       const { answered } = this.#options;
       if (event.waits.some(({ id }) => answered?.has(id))) return this.#frames.close(() => true);
     }
-    return this.#end(endOfEvent(event, rootRunId));
+    return this.#end(endOfEvent(event, { rootRunId, seq }));
   }
 
   #end(ending: Ending): readonly AGUIEvent[] {

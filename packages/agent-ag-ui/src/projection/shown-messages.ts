@@ -11,7 +11,7 @@ import type { Frames } from './frames.ts';
 import { isBodyCall } from './interrupts.ts';
 import type { Tentative } from './tentative.ts';
 import { Transcript } from './transcript.ts';
-import { toolMessage, wireMessages } from './wire-content.ts';
+import { toolMessage, wireTranscript } from './wire-content.ts';
 
 export type ShownMessagesOptions = {
   /** What the client has; its snapshots are written on top of it. */
@@ -177,10 +177,8 @@ export class ShownMessages {
     if (messages.length === 0) return [];
     const isOfRun = isOf(rootRunId);
     this.#transcript.remove(this.#transcript.ids().filter(isOfRun));
-    for (const shown of messages) {
-      const known = this.#options.clientIds?.get(shown.messageId);
-      for (const message of wireMessages(shown, known)) this.#transcript.put(message);
-    }
+    for (const message of wireTranscript(messages, this.#options.clientIds))
+      this.#transcript.put(message);
     for (const id of this.#transcript.ids().filter(isOfRun)) this.#own.add(id);
     return [this.#snapshot()];
   }

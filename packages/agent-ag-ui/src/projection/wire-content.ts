@@ -24,6 +24,33 @@ export function contentOf(parts: readonly Part[]): string | ContentPart[] {
 }
 
 /**
+ * Messages of one run as its clients have them. What the framework writes to the model (that an answer has to come again) is not
+ * said by a user, and the answer that it refuses was taken back when it was shown.
+ *
+ * @param clientIds what clients call them, where they came from a client
+ */
+export function wireTranscript(
+  messages: readonly ShownMessage[],
+  clientIds?: ReadonlyMap<string, string>,
+): Message[] {
+  return messages.flatMap((shown, index) =>
+    isOfFramework(shown) || isRefused(shown, messages[index + 1])
+      ? []
+      : wireMessages(shown, clientIds?.get(shown.messageId)),
+  );
+}
+
+function isOfFramework({ message }: ShownMessage): boolean {
+  return message.origin === 'framework';
+}
+
+function isRefused({ message }: ShownMessage, next: ShownMessage | undefined): boolean {
+  const isAnswer =
+    message.role === 'assistant' && !message.parts.some(({ type }) => type === 'tool-call');
+  return isAnswer && next !== undefined && isOfFramework(next) && next.message.role === 'user';
+}
+
+/**
  * A message of a run as its clients have it: reasoning is a message of its own, before the answer that it belongs to.
  *
  * @param id what the client calls it, where it came from a client

@@ -2,6 +2,7 @@ import type { ResumeEntry, RunAgentInput } from '@ag-ui/core';
 import {
   AgentError,
   inputInvalid,
+  isTerminal,
   type Problem,
   type RunSnapshot,
   type RunState,
@@ -13,8 +14,8 @@ import {
 } from '@hexagent/agent-core';
 import { partsOf } from '../input/core-messages.ts';
 import { newUserMessages } from '../input/run-input.ts';
-import { holdId, isFrontendCall } from '../projection/interrupts.ts';
-import { isReplay, readEntry } from './answer.ts';
+import { heldAt, holdId, isFrontendCall } from '../projection/interrupts.ts';
+import { answerKey, hasContent, isReplay, readEntry } from './answer.ts';
 import { callIdsOf, openReplies, sendReplies } from './frontend-calls.ts';
 import { type Plan, type Request, takenIds } from './request.ts';
 import { stopOf } from './stops.ts';
@@ -41,14 +42,16 @@ export async function goOn(
 ): Promise<Plan> {
   const { resume = [] } = input;
   const snapshot = await answeredRun(request, input, resume);
-  if (resume.some(({ interruptId }) => interruptId === holdId(snapshot.run.runId)))
-    return release(request, snapshot, resume);
+  const held = resume.find(({ interruptId }) => heldAt(interruptId) !== undefined);
+  if (held !== undefined) return release(request, snapshot, held);
   const answers = await answersIn(request, snapshot, resume);
   await say(request, snapshot, { input, runs });
   await settle(request, answers);
   const replies = openReplies(snapshot, input);
   await sendReplies(request, replies);
-  if (answers.every(({ resolution }) => resolution === undefined))
+  const isNew = answers.some(({ wait, resolution }) => isOpen(wait) && resolution !== undefined);
+  // Answered before, by a process that may have died of it: it goes on if nobody drives it.
+  if (!isNew && !isTerminal(snapshot.run.status))
     await request.gateway.resume(snapshot.run.runId, request.caller);
   const said = answers.filter(({ resolution }) => resolution !== undefined);
   const answered = new Set<string>([...said, ...replies].map(({ wait }) => wait.id));
@@ -94,7 +97,7 @@ async function answersIn(
         ...read.problems.map((problem) => ({ ...problem, at: `resume[${index}].${problem.at}` })),
       );
   }
-  const isNew = answers.some(({ wait }) => wait.status === 'pending');
+  const isNew = answers.some(({ wait }) => isOpen(wait));
   if (isNew && run.status === 'interrupted') problems.push(...uncovered(open, resume));
   if (problems.length > 0) throw inputInvalid('The resume of this thread', problems);
   return answers;
@@ -132,9 +135,7 @@ async function say(
 
 /** Who gives a question up gives up the run: then nothing else of the same answer is carried out. */
 async function settle(request: Request, answers: readonly Answer[]): Promise<void> {
-  const given = answers.filter(
-    ({ entry, wait }) => entry.status === 'cancelled' && wait.status === 'pending',
-  );
+  const given = answers.filter(({ entry, wait }) => entry.status === 'cancelled' && isOpen(wait));
   const meant = given.length > 0 ? given.slice(0, 1) : [...answers].sort(byRisk);
   for (const answer of meant) await resolve(request, answer);
 }
@@ -145,18 +146,20 @@ function byRisk(left: Answer, right: Answer): number {
 }
 
 function isChecked({ resolution }: Answer): boolean {
-  const decision = resolution?.decision;
-  return decision === 'modify' || decision === 'answer' || decision === 'happened';
+  return resolution !== undefined && hasContent(resolution);
 }
 
-async function resolve(
-  { gateway, caller }: Request,
-  { entry, wait, resolution }: Answer,
-): Promise<void> {
+function isOpen({ status }: Wait): boolean {
+  return status === 'pending';
+}
+
+async function resolve(request: Request, { entry, wait, resolution }: Answer): Promise<void> {
+  const { gateway, caller } = request;
   if (resolution === undefined) return;
-  if (wait.status !== 'pending' && isReplay(wait, resolution)) return;
+  if (!isOpen(wait) && isReplay(wait, resolution)) return;
   try {
-    await gateway.resolve(wait.id, resolution, caller);
+    if (hasContent(resolution)) await decide(request, wait, resolution);
+    else await gateway.resolve(wait.id, resolution, caller);
   } catch (error) {
     if (!AgentError.is(error)) throw error;
     // Its time was over before it was given up: the run goes on as it says for that.
@@ -169,27 +172,42 @@ async function resolve(
   }
 }
 
+/** As a signal, since that may have a key: the same content again is no second answer, and another one is refused. */
+function decide(
+  { gateway, caller }: Request,
+  wait: Wait,
+  resolution: WaitResolution,
+): Promise<void> {
+  const payload = { ...resolution, waitId: wait.id };
+  const dedupeKey = answerKey(resolution);
+  return gateway.signal(wait.runId, { kind: 'approval-decision', payload, dedupeKey }, caller);
+}
+
 /** Up to where the client has read. */
 async function placeOf(
   request: Request,
   { run, lastSeq, prunedThrough }: RunSnapshot,
   answers: readonly Answer[],
 ): Promise<number> {
-  if (run.status === 'interrupted' && answers.every(({ wait }) => wait.status === 'pending'))
-    return lastSeq;
+  if (run.status === 'interrupted' && answers.every(({ wait }) => isOpen(wait))) return lastSeq;
   const waitIds = new Set<string>(answers.map(({ wait }) => wait.id));
   const stop = await stopOf(request, run.runId, { waitIds, lastSeq, from: prunedThrough });
   return stop?.seq ?? 0;
 }
 
-/** A run that a person has paused goes on at a word. */
+/** A run that a person has paused goes on at a word, or ends. Said once: the same word again shows what came of it. */
 async function release(
   { gateway, caller }: Request,
-  { run: { runId }, lastSeq }: RunSnapshot,
-  resume: readonly ResumeEntry[],
+  { run: { runId, status }, lastSeq }: RunSnapshot,
+  { interruptId, status: said }: ResumeEntry,
 ): Promise<Plan> {
-  if (resume.some(({ status }) => status === 'cancelled'))
-    await gateway.cancel(runId, undefined, caller);
-  else await gateway.signal(runId, { kind: 'resume', payload: {} }, caller);
-  return { runId, after: lastSeq, answered: new Set() };
+  const after = heldAt(interruptId);
+  if (after === undefined || after > lastSeq || interruptId !== holdId(runId, after))
+    throw waitNotFound(interruptId);
+  if (status === 'interrupted' && after === lastSeq) {
+    const word = { kind: 'resume', payload: {}, dedupeKey: `ag-ui:${interruptId}` } as const;
+    if (said === 'cancelled') await gateway.cancel(runId, undefined, caller);
+    else await gateway.signal(runId, word, caller);
+  }
+  return { runId, after, answered: new Set() };
 }

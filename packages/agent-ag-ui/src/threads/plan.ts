@@ -62,7 +62,7 @@ async function durable(
   runs: readonly RunState[],
 ): Promise<Plan> {
   const { gateway, caller, agent } = request;
-  const open = runs.find(({ status }) => status === 'interrupted');
+  const open = runs.find((run) => run.status === 'interrupted' && run.agent === agent.name);
   const resting = open === undefined ? undefined : await gateway.snapshot(open.runId, caller);
   const replies = resting === undefined ? [] : openReplies(resting, input);
   if (resting !== undefined && replies.length > 0) {
@@ -92,11 +92,21 @@ async function start(
 ): Promise<Plan> {
   const fresh = newUserMessages(input.messages, takenIds(runs));
   const runInput = durableInput(input, { fresh, forwarded });
-  const handle = await gateway.start(agent.name, runInput, { ...caller, requestKey: input.runId });
-  const { conversationId, agent: name } = await gateway.get(handle.runId, caller);
-  // The key belongs to a run of another thread: nothing of that is shown here.
+  // The key may belong to a run of another thread, or of somebody else: nothing of that is shown here, not even its id.
+  const {
+    conversationId,
+    runId,
+    agent: name,
+  } = await gateway
+    .start(agent.name, runInput, { ...caller, requestKey: input.runId })
+    .then((handle) => gateway.get(handle.runId, caller))
+    .catch((error: unknown) => {
+      throw AgentError.is(error) && error.code === 'RUN_NOT_FOUND'
+        ? runNotFound(input.runId)
+        : error;
+    });
   if (conversationId !== input.threadId || name !== agent.name) throw runNotFound(input.runId);
-  return { runId: handle.runId, after: 0, answered: new Set() };
+  return { runId, after: 0, answered: new Set() };
 }
 
 /** A breach of the rules of interrupts is told in the stream. */

@@ -1,5 +1,11 @@
 import { Readable } from 'node:stream';
-import type { HttpMount, MountContext } from '@hexagent/agent-core';
+import {
+  type HttpMount,
+  hostClosing,
+  type Linked,
+  linked,
+  type MountContext,
+} from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authenticateRequest } from '../access/caller.ts';
 import type { HostContext } from '../host-context.ts';
@@ -37,7 +43,9 @@ async function answer(
 ): Promise<FastifyReply> {
   const { request, reply, options } = served;
   const { gateway, settings, operation } = options;
-  const signal = operation.open.request(reply);
+  const left = operation.open.request(reply);
+  const open = linked(left);
+  const { signal } = open;
   const context: MountContext = {
     gateway,
     path,
@@ -53,17 +61,36 @@ async function answer(
   }
   for (const cookie of response.headers.getSetCookie()) reply.header('set-cookie', cookie);
   if (response.body === null) return reply.send();
-  return reply.send(Readable.from(chunks(response.body, signal), { objectMode: false }));
+  const reader = response.body.getReader();
+  // Here, not where it is read: a client may leave before the first byte is asked for.
+  const stop = (): void => void reader.cancel(left.reason).catch(() => undefined);
+  if (left.aborted) stop();
+  else left.addEventListener('abort', stop, { once: true });
+  if (isEventStream(response)) endWithHost(open, { reply, operation });
+  return reply.send(Readable.from(chunks(reader), { objectMode: false }));
 }
 
-/** The bytes of a body; cancelled as soon as the client leaves, also while nothing comes. */
+function isEventStream({ headers }: Response): boolean {
+  return (headers.get('content-type') ?? '').startsWith('text/event-stream');
+}
+
+/**
+ * A stream of events has no end of its own: its mount is told as soon as the host closes, and says the last word by itself. Who
+ * does not is broken off with the other requests.
+ */
+function endWithHost(
+  open: Linked,
+  { reply, operation }: Pick<HostContext, 'operation'> & { readonly reply: FastifyReply },
+): void {
+  const ended = operation.open.stream(reply);
+  if (operation.draining) open.abort(hostClosing());
+  ended.addEventListener('abort', () => open.abort(ended.reason), { once: true });
+}
+
+/** The bytes of a body; whoever cancels the reader ends them. */
 async function* chunks(
-  body: ReadableStream<Uint8Array>,
-  signal: AbortSignal,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader();
-  const stop = (): void => void reader.cancel(signal.reason).catch(() => undefined);
-  signal.addEventListener('abort', stop, { once: true });
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -71,7 +98,6 @@ async function* chunks(
       yield value;
     }
   } finally {
-    signal.removeEventListener('abort', stop);
     await reader.cancel().catch(() => undefined);
   }
 }
