@@ -110,11 +110,11 @@ function piecesOf(answer: StreamAnswer, body: JsonObject): readonly string[] {
   ];
 }
 
-/** Without a signature, so nothing is kept of it: the rules look at what is shown. */
 function thought(reasoning: string): readonly string[] {
   return [
     blockStart(0, { type: 'thinking', thinking: '', signature: '' }),
     delta(0, { type: 'thinking_delta', thinking: reasoning }),
+    delta(0, { type: 'signature_delta', signature: 'c2lnbmVk' }),
     blockStop(0),
   ];
 }
