@@ -17,7 +17,8 @@ import type { AnthropicOptions } from './anthropic-options.ts';
 import { messageRequests } from './message-request.ts';
 import { messageStream } from './message-stream.ts';
 import { messagesClient } from './messages-client.ts';
-import { brokenAnswer, refuseOtherBody } from './server-error.ts';
+import { openAnswer } from './open-answer.ts';
+import { brokenAnswer, withRequestId } from './server-error.ts';
 import { type Settings, settingsOf } from './settings.ts';
 
 /**
@@ -81,12 +82,14 @@ function oneTry(settings: Settings): AgentModel {
         const limits = limitsOver(link, context.at);
         try {
           const response = await client.open(body, { call: link, requestId });
-          const broken = (error: unknown): Error => brokenAnswer(error, context);
+          const { headers } = response;
+          const asked = withRequestId(context, headers);
+          const broken = (error: unknown): Error => brokenAnswer(error, asked);
           const text = answerText(response.body, { link, limits, broken });
-          refuseOtherBody(response, context);
           const provider = id;
-          const reader = messageStream({ ...context, model, provider, contextWindow, toName });
-          return { text, reader };
+          const reader = messageStream({ ...asked, model, provider, contextWindow, toName });
+          const type = headers.get('content-type') ?? '';
+          return await openAnswer({ text, reader, type }, asked);
         } catch (error) {
           limits.release();
           throw error;

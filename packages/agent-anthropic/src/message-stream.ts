@@ -8,6 +8,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  masked,
   modelResponseInvalid,
   modelStreamTruncated,
   parseJson,
@@ -27,9 +28,15 @@ export type MessageStreamContext = ErrorContext & {
   readonly toName: (wire: string) => string;
 };
 
-/** A reader for one streamed answer of Messages. */
-export function messageStream(context: MessageStreamContext): AnswerReader {
-  const { at, provider, contextWindow } = context;
+/** A reader of an answer that may also come whole. */
+export interface MessageReader extends AnswerReader {
+  /** Reads the body of an answer that is no event stream: a message, an error, events under the wrong name, else `foreign`. */
+  acceptWhole(body: string, foreign: AgentError): void;
+}
+
+/** A reader for one answer of Messages. */
+export function messageStream(context: MessageStreamContext): MessageReader {
+  const { at, provider, contextWindow, secrets } = context;
   const events: ModelEvent[] = [];
   const blocks = answerBlocks(context.toName, events);
   const usage = tokenUsage();
@@ -38,6 +45,7 @@ export function messageStream(context: MessageStreamContext): AnswerReader {
   let stopDetails: JsonValue | undefined;
   let hasBegun = false;
   let isOver = false;
+  let isEnding = false;
   let failure: AgentError | undefined;
 
   const end = (error: AgentError | undefined): void => {
@@ -48,7 +56,9 @@ export function messageStream(context: MessageStreamContext): AnswerReader {
     if (isOver || data === '') return;
     const value = parseJson(data);
     if (event === 'error') end(faultIn(value ?? data, context));
-    else if (value === undefined) end(notJson(data, at));
+    // The end came in the middle of this frame: the answer was cut, not wrong.
+    else if (value === undefined && isEnding) return;
+    else if (value === undefined) end(notJson(data, { at, secrets }));
     else if (isJsonObject(value)) onEvent(value);
   };
   /** Events and members that are not known are passed over: the provider adds some without notice. */
@@ -80,10 +90,29 @@ export function messageStream(context: MessageStreamContext): AnswerReader {
     end(endAnswer({ ...said, usage: usage.neutral() }, events));
   };
 
+  /** A message is the events that it would have been. */
+  const onMessage = (message: JsonObject): void => {
+    onStart(message);
+    const { content } = message;
+    (Array.isArray(content) ? content : []).forEach((block: JsonValue, index) => {
+      blocks.start(index, block);
+      blocks.stop(index);
+    });
+    onDelta(undefined, message);
+    onStop();
+  };
+
   const parser = createParser({ onEvent: onFrame });
   return {
+    acceptWhole(body, foreign) {
+      const value = parseJson(body);
+      if (value === undefined || !isJsonObject(value)) parser.feed(body);
+      else if (value['type'] === 'message') onMessage(value);
+      else end(faultOf(value) === undefined ? foreign : faultIn(value, context));
+    },
     accept: (text) => parser.feed(text),
     end() {
+      isEnding = true;
       // A last frame may come without the empty line that ends it.
       parser.feed('\n\n');
       if (!isOver) end(cut(hasBegun, at));
@@ -99,8 +128,9 @@ function faultIn(value: JsonValue, context: ErrorContext): AgentError {
   return faultError(faultOf(value) ?? { message: JSON.stringify(value) }, context);
 }
 
-function notJson(data: string, at: string): AgentError {
-  const shown = JSON.stringify(data.slice(0, 200));
+function notJson(data: string, { at, secrets }: Pick<ErrorContext, 'at' | 'secrets'>): AgentError {
+  // Cut behind the mask, so that no half of a secret stays.
+  const shown = JSON.stringify(masked(data.slice(0, 4096), secrets).slice(0, 200));
   return modelResponseInvalid({ at, reason: `the stream carried ${shown}, which is not JSON` });
 }
 

@@ -40,6 +40,10 @@ export function messagesClient(settings: Settings): MessagesClient {
     defaultHeaders: settings.headers,
     // Core's observer has a span for each call already.
     openTelemetry: false,
+    // What is sent is nobody's to log, and a redirect is the caller's to hear of: to follow it would hand the prompt, and a
+    // key in a header of its own, to another host.
+    logLevel: 'off',
+    fetchOptions: { redirect: 'manual' },
     ...(settings.fetch === undefined ? {} : { fetch: settings.fetch }),
   });
 

@@ -51,14 +51,21 @@ export function brokenAnswer(error: unknown, { at, secrets }: ErrorContext): Age
 }
 
 /** Throws at a success that is no event stream: the address is that of something else. */
-export function refuseOtherBody({ headers }: Response, { at }: ErrorContext): void {
-  const type = headers.get('content-type') ?? '';
-  if (!/text\/html|application\/json/i.test(type)) return;
-  throw modelResponseInvalid({
+export function notAStream(type: string, { at }: ErrorContext): AgentError {
+  return modelResponseInvalid({
     at,
     reason: `it answered with ${JSON.stringify(type)} instead of an event stream`,
     mend: NOT_FOUND_PATH,
   });
+}
+
+/** The context of an answer, which names the request as the provider's support knows it. */
+export function withRequestId(
+  context: ErrorContext,
+  headers: { get(name: string): string | null },
+): ErrorContext {
+  const id = headers.get('request-id') ?? headers.get('x-request-id');
+  return id === null ? context : { ...context, at: `${context.at} (request ${id.slice(0, 200)})` };
 }
 
 function statusError(error: APIError, context: ErrorContext): AgentError {
