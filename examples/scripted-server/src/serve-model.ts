@@ -81,8 +81,10 @@ async function answer(
     tools: (body.tools ?? []).map((tool) => tool.function.name),
     authorization: request.headers.authorization,
   });
+  // Made whole first: a reply that is none becomes a status.
+  const lines = frames(reply, number).map((frame) => `data: ${JSON.stringify(frame)}\n\n`);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const frame of frames(reply, number)) response.write(`data: ${JSON.stringify(frame)}\n\n`);
+  for (const line of lines) response.write(line);
   response.end('data: [DONE]\n\n');
 }
 
