@@ -18,6 +18,8 @@ export interface AnswerReader {
   readonly failure: AgentError | undefined;
   /** True once `finish` is among the events, or `failure` is known. */
   readonly isOver: boolean;
+  /** True once the server has said why it stopped, though more may come. */
+  readonly hasReason: boolean;
   /** Ends the reading with an error, unless it is over. */
   fail(error: AgentError): void;
 }

@@ -71,6 +71,8 @@ export function apiConnection(settings: ApiSettings): ApiConnection {
     maxRetries: 0,
     timeout: NEVER_MS,
     logLevel: 'off',
+    // A redirect is the caller's to hear of: to follow it would hand the prompt, and headers with keys, to another host.
+    fetchOptions: { redirect: 'manual' },
   });
   const contextOf = (path: string): ApiContext => ({
     at: `${settings.baseUrl}${path}`,

@@ -1,4 +1,6 @@
 import {
+  AgentError,
+  type AnswerText,
   isJsonObject,
   modelResponseInvalid,
   type OpenAnswer,
@@ -7,6 +9,21 @@ import {
 import type { AnswerReader } from './answer-reader.ts';
 import { type ApiAnswer, wholeBody } from './api-connection.ts';
 import { readFrames } from './read-frames.ts';
+
+/** Once the server has said why it stopped, a connection that breaks does no harm: only its last words are missing. */
+function lenient(text: AnswerText, reader: AnswerReader): AnswerText {
+  return {
+    ...text,
+    async read() {
+      try {
+        return await text.read();
+      } catch (error) {
+        if (!reader.hasReason || !AgentError.is(error)) throw error;
+        return undefined;
+      }
+    },
+  };
+}
 
 /** An answer and its reader, ready for the first batch. Some servers answer whole, although a stream was asked for. */
 export async function openAnswer(answer: ApiAnswer, reader: AnswerReader): Promise<OpenAnswer> {
@@ -24,5 +41,5 @@ export async function openAnswer(answer: ApiAnswer, reader: AnswerReader): Promi
       mend: 'Check baseUrl: it ends in "/v1" at most providers.',
     });
   }
-  return { text, reader: readFrames(reader, at) };
+  return { text: lenient(text, reader), reader: readFrames(reader, context) };
 }

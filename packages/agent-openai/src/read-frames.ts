@@ -1,5 +1,7 @@
 import {
+  type ErrorContext,
   isJsonObject,
+  masked,
   modelResponseInvalid,
   parseJson,
   type AnswerReader as TextReader,
@@ -8,7 +10,10 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { AnswerReader } from './answer-reader.ts';
 
 /** Gives the frames of an event stream to a reader, however the network cut the text. */
-export function readFrames(reader: AnswerReader, at: string): TextReader {
+export function readFrames(
+  reader: AnswerReader,
+  { at, secrets }: Pick<ErrorContext, 'at' | 'secrets'>,
+): TextReader {
   let isEnding = false;
   const onEvent = ({ event = '', data }: EventSourceMessage): void => {
     if (data === '') return;
@@ -23,7 +28,8 @@ export function readFrames(reader: AnswerReader, at: string): TextReader {
     }
     // The end came in the middle of this frame: the answer was cut, not wrong.
     if (isEnding && value === undefined) return;
-    const shown = JSON.stringify(data.slice(0, 200));
+    // Cut behind the mask, so that no half of a secret stays.
+    const shown = JSON.stringify(masked(data.slice(0, 4096), secrets).slice(0, 200));
     const reason = `the stream carried ${shown}, which is not a JSON object`;
     reader.fail(modelResponseInvalid({ at, reason }));
   };

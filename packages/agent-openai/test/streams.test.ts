@@ -22,7 +22,7 @@ function read({ sse, api }: StreamFixture, cut: number): Read {
   const bytes = new TextEncoder().encode(sse);
   const decoder = new TextDecoder();
   const reader = api === 'chat' ? chatReader(context) : responsesReader(context);
-  const frames = readFrames(reader, context.at);
+  const frames = readFrames(reader, { at: context.at, secrets: [] });
   const events: ModelEvent[] = [];
   for (const part of [bytes.subarray(0, cut), bytes.subarray(cut)]) {
     frames.accept(decoder.decode(part, { stream: true }));

@@ -66,6 +66,7 @@ export function chatStream(context: ChatStreamContext): ChatStream {
   let hasChunks = false;
   let stray: string | undefined;
   let isOver = false;
+  let isEnding = false;
   let failure: AgentError | undefined;
 
   const fail = (error: AgentError): void => {
@@ -85,6 +86,11 @@ export function chatStream(context: ChatStreamContext): ChatStream {
     }
     const chunk = parseJson(data);
     if (chunk === undefined) {
+      // The end came in the middle of this frame: the answer was cut, not wrong.
+      if (isEnding) {
+        hasChunks = true;
+        return;
+      }
       const shown = quoted(data, secrets);
       fail(modelResponseInvalid({ at, reason: `the stream carried ${shown}, which is not JSON` }));
       return;
@@ -190,6 +196,7 @@ export function chatStream(context: ChatStreamContext): ChatStream {
       isFirst = false;
     },
     end() {
+      isEnding = true;
       // A last frame may come without the empty line that ends it.
       parser.feed('\n\n');
       if (!isOver) finish();

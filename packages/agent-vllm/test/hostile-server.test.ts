@@ -80,6 +80,14 @@ test('what is no JSON is shown without the key, also where the cut goes through 
   expect(String(await failing())).not.toContain('sk-secret');
 });
 
+test('a stream that ends inside of a frame was cut, and is worth another try', async () => {
+  server.reply(streamed(ROLE, chunk({ content: 'par' }), 'data: {"choices":[{"del'));
+  expect(await failing()).toMatchObject({ code: 'MODEL_STREAM_TRUNCATED', retryable: true });
+  server.reply(streamed(ROLE, chunk({ content: 'ok' }, 'stop'), 'data: {"usage":{"prom'));
+  const events = await collected(model().stream(request(), never));
+  expect(events.map(({ type }) => type)).toEqual(['text', 'finish']);
+});
+
 test('an answer that is packed without being asked for says so, and is not tried again', async () => {
   server.reply((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });

@@ -39,6 +39,10 @@ class ChatReader implements AnswerReader {
     return this.#draft.isOver;
   }
 
+  get hasReason(): boolean {
+    return this.#reason !== undefined;
+  }
+
   take(): ModelEvent[] {
     return this.#draft.take();
   }

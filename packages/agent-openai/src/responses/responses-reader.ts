@@ -54,6 +54,11 @@ class ResponsesReader implements AnswerReader {
     return this.#draft.isOver;
   }
 
+  /** Reason and usage come in the last event. */
+  get hasReason(): boolean {
+    return this.isOver;
+  }
+
   take(): ModelEvent[] {
     return this.#draft.take();
   }
