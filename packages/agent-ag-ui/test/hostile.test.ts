@@ -1,10 +1,13 @@
 import {
   type AgentDefinition,
+  bind,
   defineAgent,
   defineTool,
   effects,
   type Message,
   type RunInput,
+  Sealer,
+  secret,
 } from '@hexagent/agent-core';
 import { memoryStore } from '@hexagent/agent-core/testing';
 import { afterEach, expect, test } from 'vitest';
@@ -264,6 +267,96 @@ test('a call that was broken off does not end a conversation that its client kee
   expect(parts).toContainEqual(
     expect.objectContaining({ type: 'tool-result', callId: 'c1', outcome: 'interrupted' }),
   );
+});
+
+test('a marked value is in no event, no question and no message of a thread', async () => {
+  const login = defineTool({
+    name: 'login',
+    description: 'Signs in.',
+    input: {
+      type: 'object',
+      properties: { user: { type: 'string' }, password: secret({ type: 'string' }) },
+      required: ['user', 'password'],
+    },
+    effects: effects.writeState(),
+    approval: 'required',
+    execute: (given, tool) => {
+      const { password } = given as { readonly password: string };
+      tool.progress(`Signs in with ${password}.`, { password });
+      tool.state.patch([{ op: 'add', path: '/password', value: password }]);
+      tool.artifact({ id: 'a', name: 'a.txt', parts: [{ type: 'text', text: password }] });
+      throw new Error(`The password ${password} is wrong.`);
+    },
+  });
+  const porter = defineAgent({ name: 'porter', recovery: 'action-boundary', tools: [login] });
+  const input = { user: 'ann', password: 'hunter2-hunter2' };
+  const sealer = bind(Sealer, {
+    seal: async (text) => Buffer.from(text).toString('base64'),
+    open: async (text) => Buffer.from(text, 'base64').toString(),
+  });
+  open = await served(
+    [
+      { calls: [{ name: 'login', input }] },
+      { text: 'x', error: new Error('refused: hunter2-hunter2') },
+    ],
+    { agents: [porter], provide: [sealer] },
+  );
+  const read: string[] = [];
+  const sent = async (method: string, path: string, body?: unknown): Promise<string> => {
+    const text = await (await at().send(method, path, body)).text();
+    read.push(text);
+    return text;
+  };
+  await sent('POST', '/porter', { threadId: 't', runId: 'a', messages: [said('u')] });
+  const thread = async () => {
+    const view = JSON.parse(await (await at().send('GET', '/porter/threads/t')).text());
+    read.push(JSON.stringify([view.messages, view.interrupts]));
+    return view;
+  };
+  const view = await thread();
+  const resume = resolved(view.interrupts[0].id, { approved: true });
+  const last = await sent('POST', '/porter', { threadId: 't', runId: 'b', messages: [], resume });
+  expect(last).toContain('RUN_ERROR');
+  await thread();
+  await sent('POST', '/porter', { threadId: 't', runId: 'a', messages: [said('u')] });
+  expect(read.join('')).not.toContain('hunter2');
+  expect(read.join('')).toContain('ann');
+});
+
+test('two that answer at once: the same answer holds for both, another one is refused', async () => {
+  open = await served([{ calls: [PAY] }, { text: 'Done.' }, { calls: [PAY] }, { text: 'Done.' }]);
+  const both = async (runId: string, payloads: readonly unknown[]): Promise<readonly End[]> => {
+    const id = firstOf(await post('/clerk', { runId, messages: [said(`u-${runId}`)] }));
+    return Promise.all(
+      payloads.map((payload, index) =>
+        post('/clerk', { runId: `${runId}${index}`, resume: resolved(id, payload) }),
+      ),
+    );
+  };
+  const edit = { approved: true, editedArgs: { to: 'Bob' } };
+  for (const end of await both('a', [edit, edit]))
+    expect(end).toMatchObject({ outcome: { type: 'success' } });
+  expect(open.paid).toEqual([{ to: 'Bob' }]);
+  const ends = await both('b', [{ approved: true }, { approved: false }]);
+  expect(ends.map(({ type }) => type).toSorted()).toEqual(['RUN_ERROR', 'RUN_FINISHED']);
+});
+
+test('calls that a client owes are named when it is reloaded; their result counts once', async () => {
+  open = await served([
+    { calls: [{ name: 'page', input: {} }] },
+    { text: 'Open.', expect: ({ messages }) => expect(JSON.stringify(messages)).toContain('one') },
+  ]);
+  const tools = [{ name: 'page', description: 'Opens a page.' }];
+  await post('/clerk', { runId: 'a', messages: [said('u')], tools, parentRunId: 'p' });
+  const view = JSON.parse(await (await open.send('GET', '/clerk/threads/t')).text());
+  const [toolCallId] = view.pendingToolCallIds;
+  expect(view).toMatchObject({ interrupts: [], pendingToolCallIds: [expect.any(String)] });
+  const reply = (content: string) => [{ id: content, role: 'tool', toolCallId, content }];
+  const ends = await Promise.all([
+    post('/clerk', { runId: 'b', messages: reply('one') }),
+    post('/clerk', { runId: 'c', messages: reply('two') }),
+  ]);
+  for (const end of ends) expect(end).toMatchObject({ outcome: { type: 'success' } });
 });
 
 test('a stream whose source fails lets go of everything', async () => {

@@ -2,6 +2,7 @@ import type { AGUIEvent } from '@ag-ui/core';
 import {
   type AgentDefinition,
   type App,
+  type Binding,
   bootstrap,
   type DurableStore,
   defineAgent,
@@ -58,11 +59,13 @@ export async function served(
     closing,
     store = memoryStore(),
     agents = [],
+    provide = [],
   }: {
     readonly options?: AgUiOptions;
     readonly closing?: AbortSignal;
     readonly store?: DurableStore;
     readonly agents?: readonly AgentDefinition[];
+    readonly provide?: readonly Binding[];
   } = {},
 ): Promise<Served> {
   const paid: unknown[] = [];
@@ -86,6 +89,7 @@ export async function served(
   });
   const app = await bootstrap({
     plugins: [scriptedModel(script), memoryDurability(store)],
+    provide,
     agents: [clerk, defineAgent({ name: 'chat', description: 'Chats.' }), ...agents],
   });
   const mount = agUiMount(options, closing);
