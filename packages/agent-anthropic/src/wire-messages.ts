@@ -38,6 +38,7 @@ export function wirePrompt(messages: readonly Message[], provider: string): Wire
   const system: Placed<TextBlockParam>[] = [];
   const turns: { readonly role: WireMessage['role']; readonly content: Placed[] }[] = [];
   const ids = toolUseIds();
+  const open = openCalls(messages);
   messages.forEach((message, source) => {
     if (message.role === 'system') {
       system.push(...textBlocks(textOf(message.parts)).map((block) => ({ block, source })));
@@ -53,6 +54,12 @@ export function wirePrompt(messages: readonly Message[], provider: string): Wire
     const last = turns.at(-1);
     if (last?.role === role) last.content.push(...content);
     else turns.push({ role, content });
+    const closed = message.parts.flatMap((part) =>
+      part.type === 'tool-call' && open.has(part.callId) ? [unknownResult(part.callId)] : [],
+    );
+    if (closed.length === 0) return;
+    const results = closed.map((part) => ({ block: resultBlock(part, ids), source }));
+    turns.push({ role: 'user', content: results });
   });
   refuseBadEnd(turns.at(-1), { messages, provider });
   return {
@@ -87,6 +94,20 @@ function resultBlock(part: ToolResultPart, ids: ToolUseIds): ToolResultBlockPara
     ...(told.length === 0 ? {} : { content }),
     ...(isError ? { is_error: true } : {}),
   };
+}
+
+/** Calls for which no result follows anywhere: the provider refuses a conversation with a call left open. */
+function openCalls(messages: readonly Message[]): ReadonlySet<string> {
+  const open = new Set<string>();
+  for (const part of messages.flatMap(({ parts }) => parts)) {
+    if (part.type === 'tool-call') open.add(part.callId);
+    else if (part.type === 'tool-result') open.delete(part.callId);
+  }
+  return open;
+}
+
+function unknownResult(callId: ToolResultPart['callId']): ToolResultPart {
+  return { type: 'tool-result', callId, outcome: 'interrupted', content: [] };
 }
 
 function resultContent(part: Part): readonly (TextBlockParam | ReturnType<typeof mediaBlock>)[] {

@@ -112,6 +112,29 @@ describe('messages', () => {
     ]);
   });
 
+  test('a call that nothing is known of has its result, too: the provider refuses a call left open', () => {
+    const assistant = {
+      role: 'assistant',
+      origin: 'model',
+      parts: [call('1'), call('2')],
+    } as const;
+    const words = 'The call was interrupted; whether it took effect is not known.';
+    const [, , last] = messagesOf(
+      said('user', 'Hello'),
+      assistant,
+      result('1', [{ type: 'text', text: 'r' }]),
+      said('user', 'Go on'),
+    );
+    expect(last).toEqual({
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 'toolu_2', content: words, is_error: true },
+        { type: 'tool_result', tool_use_id: 'toolu_1', content: 'r' },
+        { type: 'text', text: 'Go on' },
+      ],
+    });
+  });
+
   test('all results of a turn are in one message, before whatever else is in it', () => {
     const [, , last] = messagesOf(
       said('user', 'Go.'),

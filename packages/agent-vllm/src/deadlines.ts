@@ -1,4 +1,4 @@
-import { type Clock, modelTimeout } from '@hexagent/agent-core/adapter';
+import { type Clock, modelTimeout, onAbort } from '@hexagent/agent-core/adapter';
 import type { Alarm } from './alarm.ts';
 import type { Exit } from './exit.ts';
 import type { Timeouts } from './vllm-options.ts';
@@ -48,6 +48,7 @@ export function deadlines(options: {
   let pending: { readonly until: number; readonly cancel: () => void } | undefined;
   let stopped: { readonly reason: unknown } | undefined;
   let listener: ((reason: unknown) => void) | undefined;
+  let unfollow: (() => void) | undefined;
 
   const due = (): number => since + timeouts[phase.limit];
 
@@ -79,12 +80,11 @@ export function deadlines(options: {
     stopped = { reason };
     listener?.(reason);
   };
-  const onAbort = (): void => stop(signal.reason);
   const onLeave = (): void => stop(LEFT);
   const release = (): void => {
     pending?.cancel();
     pending = undefined;
-    signal.removeEventListener('abort', onAbort);
+    unfollow?.();
     exit?.listen(undefined);
   };
   const enter = (next: Phase): void => {
@@ -97,7 +97,7 @@ export function deadlines(options: {
   else if (exit?.isTaken) stopped = { reason: LEFT };
   else {
     exit?.listen(onLeave);
-    signal.addEventListener('abort', onAbort, { once: true });
+    unfollow = onAbort(signal, () => stop(signal.reason));
     arm();
   }
   return {

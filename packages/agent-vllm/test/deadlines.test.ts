@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { systemClock } from '@hexagent/agent-core/adapter';
 import { fakeClock } from '@hexagent/agent-core/testing';
 import { describe, expect, test } from 'vitest';
@@ -100,6 +101,14 @@ test('the caller is followed, with its reason', () => {
   const reason = new Error('enough');
   caller.abort(reason);
   expect(watched.stopped?.reason).toBe(reason);
+});
+
+test('however many tries follow one signal, it has one listener, and none behind them', () => {
+  const { signal } = new AbortController();
+  const many = Array.from({ length: 1000 }, () => watch({}, { signal }).watched);
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  for (const { release } of many) release();
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });
 
 test('who listens is told once, also when it is too late', () => {

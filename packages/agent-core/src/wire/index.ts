@@ -1,4 +1,4 @@
-export { type Linked, linked, type Stop, untilAborted } from '../base/abort.ts';
+export { type Linked, linked, onAbort, type Stop, untilAborted } from '../base/abort.ts';
 export { type Clock, systemClock } from '../base/clock.ts';
 export { AgentError } from '../base/error.ts';
 // what went wrong: one factory a code
