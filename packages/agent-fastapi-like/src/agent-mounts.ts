@@ -2,6 +2,7 @@ import { type App, bootstrapInvalid, HttpMount } from '@hexagent/agent-core';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Authenticate } from './access/authenticate.ts';
 import type { HostContext } from './host-context.ts';
+import { meteredGateway } from './metrics/metered-gateway.ts';
 import { claimProblems } from './mounts/claims.ts';
 import { registerMounts } from './mounts/mounts.ts';
 import { createOperation } from './operation/operation.ts';
@@ -27,13 +28,18 @@ export const agentMounts: FastifyPluginAsync<AgentMountsOptions> = async (scope,
   const problems = claimProblems({ own: [], reserved: [], mounts, routes: [] });
   if (problems.length > 0) throw bootstrapInvalid(problems);
   const operation = createOperation(settings.limits);
-  const context: HostContext = { gateway: runtime.runs, settings, operation, prefix: '' };
+  const context: HostContext = {
+    gateway: meteredGateway(runtime.runs, operation.metrics),
+    settings,
+    operation,
+    prefix: '',
+  };
   const { bodyBytes } = settings.limits;
   scope.setErrorHandler((error, request, reply) =>
     sendProblem(error, { request, reply, bodyBytes }),
   );
   scope.addHook('preClose', async () => operation.drain());
   scope.addHook('onClose', async () => operation.idle());
-  operation.register(scope);
+  await operation.register(scope, context);
   registerMounts(scope, mounts, context);
 };

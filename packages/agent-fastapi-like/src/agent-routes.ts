@@ -9,6 +9,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { Authenticate } from './access/authenticate.ts';
 import { declaredRoutes } from './api/user-routes.ts';
 import type { HostContext } from './host-context.ts';
+import { meteredGateway } from './metrics/metered-gateway.ts';
 import { claimProblems } from './mounts/claims.ts';
 import { createOperation } from './operation/operation.ts';
 import { checkedScopeSettings, type ScopeOptions } from './options.ts';
@@ -44,7 +45,7 @@ export const agentRoutes: FastifyPluginAsync<AgentRoutesOptions> = async (scope,
   if (problems.length > 0) throw bootstrapInvalid(problems);
   const operation = createOperation(settings.limits);
   const prefix = scope.prefix === '/' ? '' : scope.prefix;
-  const gateway = isApp(runtime) ? runtime.runs : runtime;
+  const gateway = meteredGateway(isApp(runtime) ? runtime.runs : runtime, operation.metrics);
   const context: HostContext = { gateway, settings, operation, prefix };
   scope.addHook('preClose', async () => operation.drain());
   scope.addHook('onClose', async () => operation.idle());

@@ -3,6 +3,7 @@ import { bootstrapInvalid, type HttpMount, type RunGateway } from '@hexagent/age
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Route } from './api/route.ts';
 import type { HostContext } from './host-context.ts';
+import { meteredGateway } from './metrics/metered-gateway.ts';
 import { claimProblems } from './mounts/claims.ts';
 import { registerMounts } from './mounts/mounts.ts';
 import { type Connections, connectionsOf } from './operation/connections.ts';
@@ -55,7 +56,8 @@ export async function createServer(
   });
   const connections = connectionsOf(server.server);
   const operation = createOperation(settings.limits);
-  const context: HostContext = { gateway, settings, operation, prefix: '' };
+  const metered = meteredGateway(gateway, operation.metrics);
+  const context: HostContext = { gateway: metered, settings, operation, prefix: '' };
   if (settings.cors !== undefined) await server.register(cors, corsPlugin(settings.cors));
   await serveScope(server, { context, routes, answersUnknown: true });
   await server.register(async (scope) => registerMounts(scope, mounts, context));

@@ -14,7 +14,14 @@ import { checkClaims, createServer, type HostServer } from './create-server.ts';
 import { HttpServer } from './http-server.ts';
 import { closeServer } from './operation/close-server.ts';
 import { OPERATION_PROPERTIES } from './operation/operation-options.ts';
-import { type HostSettings, type HttpHostOptions, hostSettings, LOG_LEVELS } from './options.ts';
+import {
+  type HostSettings,
+  type HttpHostOptions,
+  hostSettings,
+  LOG_LEVELS,
+  METRICS_ACCESSES,
+} from './options.ts';
+import { ON_DISCONNECT } from './streams/on-disconnect.ts';
 
 /** The version of this package, for its manifest. */
 export const VERSION = '0.1.0';
@@ -69,6 +76,13 @@ const plugin: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOptions>({
           },
           additionalProperties: false,
         },
+        onDisconnect: { enum: [...ON_DISCONNECT] },
+        sockets: {
+          type: 'object',
+          properties: { origins: { anyOf: [{ const: '*' }, { type: 'array', items: text }] } },
+          additionalProperties: false,
+        },
+        metrics: { enum: [...METRICS_ACCESSES] },
         logLevel: { enum: [...LOG_LEVELS] },
       },
       required: ['port'],

@@ -13,6 +13,7 @@ import {
   type OperationSettings,
   operationSettings,
 } from './operation/operation-options.ts';
+import type { OnDisconnect } from './streams/on-disconnect.ts';
 
 export type HostLimits = OperationLimits & {
   /** Bytes of one request body. Default 1,048,576. */
@@ -50,7 +51,27 @@ export type ScopeOptions = {
   readonly docs?: DocsOptions | false;
   /** Routes of the application, beside those of the agents. */
   readonly routes?: Routes;
+  /**
+   * What becomes of a run whose client leaves before it rests; a start may say it for itself. Default: a durable run goes on,
+   * since it can be joined again, and a stateless one ends.
+   */
+  readonly onDisconnect?: OnDisconnect;
+  /** Who may open a WebSocket from a page of another origin. */
+  readonly sockets?: SocketOptions;
+  /**
+   * `/metrics`: for callers with the permission `metrics:read`, for everybody, or for nobody. Default: `permitted` with
+   * `authenticate`, `public` without.
+   */
+  readonly metrics?: MetricsAccess;
 };
+
+export type SocketOptions = {
+  /** `https://app.example`, or `'*'`: every page, as long as its browser sends no cookies. Default: those of `cors`. */
+  readonly origins?: readonly string[] | '*';
+};
+
+export const METRICS_ACCESSES = ['permitted', 'public', 'none'] as const;
+export type MetricsAccess = (typeof METRICS_ACCESSES)[number];
 
 export type HttpHostOptions = ScopeOptions & {
   /** 0 takes a free one: `HttpServer` has the address. */
@@ -76,6 +97,9 @@ export type ScopeSettings = {
   readonly limits: OperationSettings & Required<Omit<HostLimits, keyof OperationLimits>>;
   /** Undefined: there are none. */
   readonly docs: DocsSettings | undefined;
+  readonly onDisconnect: OnDisconnect | undefined;
+  readonly sockets: Required<SocketOptions>;
+  readonly metrics: MetricsAccess;
 };
 
 /** The options of the host with every default in its place. */
@@ -92,6 +116,9 @@ const SCOPE_KEYS = [
   'limits',
   'docs',
   'routes',
+  'onDisconnect',
+  'sockets',
+  'metrics',
 ] as const satisfies readonly (keyof ScopeOptions)[];
 const HOST_KEYS = [
   ...SCOPE_KEYS,
@@ -118,7 +145,10 @@ export function hostSettings(options: HttpHostOptions): HostSettings {
     });
   }
   if (problems.length > 0) throw bootstrapInvalid(problems);
-  return { ...scopeSettings(options), port, host, cors, mounts, logLevel };
+  const settings = scopeSettings(options);
+  // Pages that may read answers may open sockets, unless something else was said.
+  const sockets = { origins: options.sockets?.origins ?? cors?.origins ?? [] };
+  return { ...settings, sockets, port, host, cors, mounts, logLevel };
 }
 
 /** The same for routes inside an application of somebody else, which nobody can say is out of reach. */
@@ -141,15 +171,25 @@ export function checkedScopeSettings(
   return scopeSettings(options);
 }
 
-function scopeSettings({ authenticate, limits = {}, docs = {} }: ScopeOptions): ScopeSettings {
+function scopeSettings({
+  authenticate,
+  limits = {},
+  docs = {},
+  onDisconnect,
+  sockets = {},
+  metrics = authenticate === undefined ? 'public' : 'permitted',
+}: ScopeOptions): ScopeSettings {
   return {
+    onDisconnect,
+    metrics,
+    sockets: { origins: sockets.origins ?? [] },
     authenticate,
     limits: {
       bodyBytes: DEFAULT_BODY_BYTES,
       heartbeatMs: 15_000,
       requestMs: 60_000,
       ...limits,
-      ...operationSettings(limits),
+      ...operationSettings(limits, { isShared: authenticate !== undefined }),
     },
     docs:
       docs === false

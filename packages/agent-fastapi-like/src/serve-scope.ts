@@ -50,7 +50,7 @@ export async function serveScope(
       directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
     },
   });
-  context.operation.register(scope);
+  await context.operation.register(scope, context);
   if (context.settings.authenticate === undefined)
     scope.addHook('onRequest', async ({ headers }) => refuseStrangers(headers));
   registerMetrics(scope, context);

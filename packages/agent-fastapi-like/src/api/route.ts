@@ -10,6 +10,13 @@ export type Method = (typeof METHODS)[number];
 export const ACCESSES = ['caller', 'public'] as const;
 export type Access = (typeof ACCESSES)[number];
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may ask, for hooks that run before a route does. */
+    readonly access?: Access;
+  }
+}
+
 /** One way in which a route answers. */
 export type Answer = {
   readonly description: string;

@@ -27,6 +27,7 @@ export function serveRoute(scope: FastifyInstance, route: Route, context: HostCo
     method,
     url: path,
     bodyLimit: context.settings.limits.bodyBytes,
+    config: { access },
     exposeHeadRoute: method === 'GET' && !streams(route),
     schema: fastifySchema(route),
     onRequest: async (request, reply) => {

@@ -1,7 +1,12 @@
-import { hostClosing } from '@hexagent/agent-core';
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import { hostClosing, httpRequestInvalid, type Principal } from '@hexagent/agent-core';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
+import type { HostContext } from '../host-context.ts';
+import { type HostMetrics, hostMetrics } from '../metrics/host-metrics.ts';
 import { type HostStreams, hostStreams } from '../streams/host-streams.ts';
 import { type OpenRequests, openRequests } from './open-requests.ts';
+import { type Admit, limitRate } from './rate-limit.ts';
+import { refuseUnderPressure } from './under-pressure.ts';
 
 /** What keeps a host in order while it serves, and brings it to rest. One for each host. */
 export interface Operation {
@@ -9,11 +14,14 @@ export interface Operation {
   readonly streams: HostStreams;
   /** True once the host closes: whoever asks whether it is ready is told no. */
   readonly draining: boolean;
+  readonly metrics: HostMetrics;
   /** Adds the hooks of this host to a scope, before its routes are. */
-  register(scope: FastifyInstance): void;
+  register(scope: FastifyInstance, context: HostContext): Promise<void>;
+  /** Counts a message of a socket like a request. Rejects with `HTTP_RATE_LIMITED`. */
+  admit(request: FastifyRequest, principal: Principal): Promise<void>;
   /** Keeps work that outlives its response, until `idle`. */
   waitUntil(work: Promise<unknown>, log: FastifyBaseLogger): void;
-  /** From now on new requests are refused with 503, and event streams end. */
+  /** From now on new requests are refused with 503, event streams end, and sockets are closed. */
   drain(): void;
   /** Settles when the work that outlives its responses is done. */
   idle(): Promise<void>;
@@ -23,17 +31,24 @@ export function createOperation({ heartbeatMs }: { readonly heartbeatMs: number 
   const open = openRequests();
   const outliving = new Set<Promise<unknown>>();
   let draining = false;
+  let admit: Admit = async () => undefined;
+  const metrics = hostMetrics(() => open.counts);
   return {
     open,
-    streams: hostStreams(heartbeatMs),
+    metrics,
+    streams: hostStreams(heartbeatMs, (events) => metrics.eventsSent(events)),
     get draining() {
       return draining;
     },
-    register: (scope) => {
+    register: async (scope, context) => {
       scope.addHook('onRequest', async () => {
         if (draining) throw hostClosing();
       });
+      closeRefusedUpgrades(scope);
+      await refuseUnderPressure(scope, context.settings.limits);
+      admit = await limitRate(scope, context);
     },
+    admit: (request, principal) => admit(request, principal),
     waitUntil: (work, log) => {
       const kept = work
         .catch((error: unknown) => log.error({ err: error }))
@@ -48,4 +63,25 @@ export function createOperation({ heartbeatMs }: { readonly heartbeatMs: number 
       await Promise.all(outliving);
     },
   };
+}
+
+/**
+ * A request for another protocol has taken its connection out of Node's care. What is answered over HTTP all the same is closed
+ * then, which nobody else would do; a body cannot be read any more.
+ */
+function closeRefusedUpgrades(scope: FastifyInstance): void {
+  scope.addHook('onRequest', async ({ raw }) => {
+    if (!isUpgrade(raw) || raw.method === 'GET' || raw.method === 'HEAD') return;
+    throw httpRequestInvalid(
+      'This request asks for another protocol, and has a body.',
+      'Leave out the header "upgrade".',
+    );
+  });
+  scope.addHook('onResponse', async ({ raw, ws }) => {
+    if (isUpgrade(raw) && !ws) raw.socket.destroySoon();
+  });
+}
+
+function isUpgrade({ headers: { upgrade, connection = '' } }: IncomingMessage): boolean {
+  return upgrade !== undefined && /\bupgrade\b/i.test(connection);
 }

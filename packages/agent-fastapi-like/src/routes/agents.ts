@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { json, type Route, route } from '../api/route.ts';
 import { AgentParams, StartBody, StartHeaders, StartQuery } from '../schemas/requests.ts';
 import { AgentDescription } from '../schemas/run.ts';
+import { beginUnder } from '../streams/on-disconnect.ts';
 import { answerBegun, BEGUN_ANSWERS } from './begun-run.ts';
 import { runInputOf } from './run-input.ts';
 
@@ -45,7 +46,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       summary: 'Start a run',
       description:
         'Answers when the run ends (200) or pauses (202), or streams its events with `Accept: text/event-stream`. A run of a durable ' +
-        'agent goes on when its client leaves; one of a stateless agent ends.',
+        'agent goes on when its client leaves; one of a stateless agent ends, unless `onDisconnect` says otherwise.',
       tags,
     },
     params: AgentParams,
@@ -68,7 +69,17 @@ export const AGENT_ROUTES: readonly Route[] = [
         served,
         { headers, query, clientRunId },
         {
-          begin: (caller) => gateway.start(params.agent, runInputOf(input), caller),
+          begin: (caller) =>
+            beginUnder(
+              {
+                gateway,
+                caller,
+                agent: params.agent,
+                policy: query.onDisconnect ?? served.context.settings.onDisconnect,
+                log: served.request.log,
+              },
+              (by) => gateway.start(params.agent, runInputOf(input), by),
+            ),
           isKept: (caller) => isDurable(gateway, params.agent, caller),
         },
       );

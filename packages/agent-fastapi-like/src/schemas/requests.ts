@@ -9,6 +9,7 @@ import {
   WAIT_STATUSES,
 } from '@hexagent/agent-core';
 import { Type } from 'typebox';
+import { ON_DISCONNECT } from '../streams/on-disconnect.ts';
 import {
   AnyObject,
   AnyValue,
@@ -124,6 +125,13 @@ export const StartQuery = Type.Object(
   {
     stream: Type.Optional(
       oneOf(['sse'], { description: 'The same as `Accept: text/event-stream`.' }),
+    ),
+    onDisconnect: Type.Optional(
+      oneOf(ON_DISCONNECT, {
+        description:
+          'What becomes of the run if this client leaves before it rests. Default: the host decides; a durable run goes on, a ' +
+          'stateless one ends.',
+      }),
     ),
   },
   CLOSED,

@@ -111,7 +111,7 @@ class EventBody extends Readable {
       this.#ask();
       return;
     }
-    for (const tell of this.#options.streams.told) tell(pieces.length);
+    this.#options.streams.told(pieces.length);
     this.#send(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, bytes));
   }
 

@@ -1,8 +1,7 @@
 import type { Envelope } from '@hexagent/agent-core';
 
-/** Events as bytes of an event stream. */
+/** Events as bytes of one wire. */
 export interface EventFrames {
-  /** One frame: the number as `id`, the envelope as `data`. */
   of(envelope: Envelope): Buffer;
 }
 
@@ -14,7 +13,7 @@ const KEPT_BYTES = 2 * 1_024 * 1_024;
  * Frames for all readers of a host. An owner shows the same envelope to everybody who keeps up with its run, so that the
  * last frames are kept: a thousand readers cost one encoding.
  */
-export function eventFrames(): EventFrames {
+export function eventFrames(encode: (envelope: Envelope) => string): EventFrames {
   const kept = new Map<Envelope, Buffer>();
   let bytes = 0;
   const keep = (envelope: Envelope, frame: Buffer): void => {
@@ -31,8 +30,7 @@ export function eventFrames(): EventFrames {
     of: (envelope) => {
       const known = kept.get(envelope);
       if (known !== undefined) return known;
-      // JSON has no line breaks outside its strings, and escapes those within.
-      const frame = Buffer.from(`id: ${envelope.seq}\ndata: ${JSON.stringify(envelope)}\n\n`);
+      const frame = Buffer.from(encode(envelope));
       keep(envelope, frame);
       return frame;
     },

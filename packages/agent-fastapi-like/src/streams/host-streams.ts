@@ -1,14 +1,24 @@
 import { type EventFrames, eventFrames } from './event-frames.ts';
 import { type Heartbeat, heartbeatOf } from './heartbeat.ts';
 
-/** What all event streams of one host share. */
+/** What all readers of one host share. */
 export type HostStreams = {
+  /** Events for event streams, and for sockets. */
   readonly frames: EventFrames;
+  readonly messages: EventFrames;
   readonly heartbeat: Heartbeat;
   /** Told how many events a reader was given. */
-  readonly told: Set<(events: number) => void>;
+  readonly told: (events: number) => void;
 };
 
-export function hostStreams(heartbeatMs: number): HostStreams {
-  return { frames: eventFrames(), heartbeat: heartbeatOf(heartbeatMs), told: new Set() };
+export function hostStreams(heartbeatMs: number, told: (events: number) => void): HostStreams {
+  return {
+    // JSON has no line breaks outside its strings, and escapes those within.
+    frames: eventFrames((envelope) => `id: ${envelope.seq}\ndata: ${JSON.stringify(envelope)}\n\n`),
+    messages: eventFrames(
+      (envelope) => `{"v":1,"type":"event","envelope":${JSON.stringify(envelope)}}`,
+    ),
+    heartbeat: heartbeatOf(heartbeatMs),
+    told,
+  };
 }

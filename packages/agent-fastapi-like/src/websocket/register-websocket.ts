@@ -1,8 +1,109 @@
-import type { FastifyInstance } from 'fastify';
+import type { Server } from 'node:http';
+import type { WebSocket } from '@fastify/websocket';
+import websocket from '@fastify/websocket';
+import type { Principal } from '@hexagent/agent-core';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { HostContext } from '../host-context.ts';
+import { type Liveness, livenessOf } from './liveness.ts';
+import { CLOSE_CODES } from './messages.ts';
+import { checkOrigin, principalAtUpgrade, principalByToken } from './socket-door.ts';
+import { serveSocket } from './socket-session.ts';
 
-/** Serves `WS /agents/:name/ws`. Called after the routes are added. */
+/** How long a client may take to say who it is, in milliseconds. */
+const AUTHENTICATE_MS = 10_000;
+
+/** Serves `WS /agents/:agent/ws`. Called after the routes are added. */
 export async function registerWebSocket(
-  _scope: FastifyInstance,
-  _context: HostContext,
-): Promise<void> {}
+  scope: FastifyInstance,
+  context: HostContext,
+): Promise<void> {
+  const { bodyBytes, heartbeatMs } = context.settings.limits;
+  await upgrading(scope, bodyBytes);
+  const liveness = livenessOf(heartbeatMs);
+  const known = new WeakMap<FastifyRequest, Principal>();
+  scope.route<{ readonly Params: { readonly agent: string } }>({
+    method: 'GET',
+    url: '/agents/:agent/ws',
+    websocket: true,
+    exposeHeadRoute: false,
+    config: { access: 'caller' },
+    // Refused before the upgrade, with a status.
+    preValidation: async (request) => {
+      checkOrigin(request, context);
+      const principal = await principalAtUpgrade(request, context);
+      if (principal !== undefined) known.set(request, principal);
+    },
+    handler: (socket, request) =>
+      admit(socket, request, { context, liveness, principal: known.get(request) }),
+  });
+}
+
+/** Servers whose upgrades are taken already. */
+const upgraded = new WeakSet<Server>();
+
+/** Lets a scope take upgrades. However many scopes of a server do, one of them hands the requests to the router, for all. */
+async function upgrading(scope: FastifyInstance, bodyBytes: number): Promise<void> {
+  // The application around these routes has sockets of its own: what it has set up serves these, too.
+  if (scope.hasDecorator('websocketServer')) return;
+  await scope.register(websocket, {
+    options: { maxPayload: bodyBytes, perMessageDeflate: false, clientTracking: false },
+    // The sockets are closed by their own signals, with the code of a restart.
+    preClose: (done) => done(),
+  });
+  const { server } = scope;
+  const own = server.listeners('upgrade').at(-1);
+  if (upgraded.has(server) && own !== undefined) server.off('upgrade', asListener(own));
+  upgraded.add(server);
+}
+
+// Node types its listeners as functions of anything.
+const asListener = (listener: unknown): ((...args: unknown[]) => void) =>
+  listener as (...args: unknown[]) => void;
+
+function admit(
+  socket: WebSocket,
+  request: FastifyRequest<{ readonly Params: { readonly agent: string } }>,
+  {
+    context,
+    liveness,
+    principal,
+  }: {
+    readonly context: HostContext;
+    readonly liveness: Liveness;
+    readonly principal: Principal | undefined;
+  },
+): void {
+  const { gateway, operation, settings } = context;
+  const signal = operation.open.socket(socket);
+  liveness.follow(socket);
+  const patience = setTimeout(
+    () => socket.close(CLOSE_CODES.unauthenticated, 'Nobody said who asks.'),
+    AUTHENTICATE_MS,
+  ).unref();
+  const isKnown = (): void => clearTimeout(patience);
+  if (principal !== undefined) isKnown();
+  socket.once('close', isKnown);
+  const closing = (): void => {
+    if (socket.readyState !== socket.OPEN) return;
+    socket.close(CLOSE_CODES.restarting, 'The host closes: come again with the last numbers.');
+    const tooLate = setTimeout(() => socket.terminate(), settings.limits.drainMs).unref();
+    socket.once('close', () => clearTimeout(tooLate));
+  };
+  if (signal.aborted) closing();
+  else signal.addEventListener('abort', closing, { once: true });
+  serveSocket(socket, {
+    gateway,
+    signal,
+    principal,
+    streams: operation.streams,
+    agent: request.params.agent,
+    onDisconnect: settings.onDisconnect,
+    log: request.log,
+    authenticate: async (token) => {
+      const by = await principalByToken(token, { request, context });
+      isKnown();
+      return by;
+    },
+    admit: (by) => operation.admit(request, by),
+  });
+}

@@ -1,0 +1,68 @@
+import rateLimit from '@fastify/rate-limit';
+import { httpRateLimited, type Principal } from '@hexagent/agent-core';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { authenticateRequest } from '../access/caller.ts';
+import type { HostContext } from '../host-context.ts';
+
+/** Counts what is no request of its own, as a message of a socket. Rejects with `HTTP_RATE_LIMITED`. */
+export type Admit = (request: FastifyRequest, principal: Principal) => Promise<void>;
+
+/** Callers that are remembered at a time: who has not asked for longest is forgotten first. */
+const MOST_CALLERS = 20_000;
+
+/**
+ * Lets a caller ask so often: counted by who it is, and by address where nobody is known, so that guesses at a token are counted,
+ * too. Answers say what is left (`ratelimit-limit`, `ratelimit-remaining`, `ratelimit-reset`); too many are 429 with `Retry-After`.
+ */
+export async function limitRate(scope: FastifyInstance, context: HostContext): Promise<Admit> {
+  const { requests, requestsMs } = context.settings.limits;
+  if (requests === 0) return async () => undefined;
+  const speakers = new WeakMap<FastifyRequest, string>();
+  await scope.register(rateLimit, {
+    global: false,
+    max: requests,
+    timeWindow: requestsMs,
+    cache: MOST_CALLERS,
+    keyGenerator: (request) => speakers.get(request) ?? keyOfRequest(request, context),
+  });
+  const count = scope.createRateLimit();
+  const refuse = (ttl: number): never => {
+    context.operation.metrics.rateLimited();
+    throw httpRateLimited(requests, ttl);
+  };
+  // Before the hooks of a route: whoever is refused by those has asked as well.
+  scope.addHook('onRequest', async (request, reply) => {
+    if (isProbe(request)) return;
+    const counted = await count(request);
+    if (counted.isAllowed) return;
+    reply.headers({
+      'ratelimit-limit': counted.max,
+      'ratelimit-remaining': counted.remaining,
+      'ratelimit-reset': counted.ttlInSeconds,
+    });
+    if (counted.isExceeded) refuse(counted.ttl);
+  });
+  return async (request, principal) => {
+    speakers.set(request, keyOf(principal));
+    const counted = await count(request);
+    if (!counted.isAllowed && counted.isExceeded) refuse(counted.ttl);
+  };
+}
+
+async function keyOfRequest(request: FastifyRequest, context: HostContext): Promise<string> {
+  const { config, schema } = request.routeOptions;
+  const isHidden = (schema as { readonly hide?: boolean } | undefined)?.hide === true;
+  const access = config.access ?? (isHidden ? 'public' : 'caller');
+  if (request.is404 || access === 'public') return request.ip;
+  // Asked once for a request: the route asks again and is given the same answer.
+  return authenticateRequest(request, context).then(keyOf, () => request.ip);
+}
+
+function keyOf({ scope, subject }: Principal): string {
+  return JSON.stringify([scope.tenantId, scope.userId ?? null, subject]);
+}
+
+/** Whoever looks after the process asks as often as it likes. */
+function isProbe({ routeOptions: { url = '' } }: FastifyRequest): boolean {
+  return url.endsWith('/healthz') || url.endsWith('/readyz');
+}

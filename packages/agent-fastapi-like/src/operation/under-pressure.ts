@@ -1,0 +1,33 @@
+import underPressure from '@fastify/under-pressure';
+import { hostOverloaded } from '@hexagent/agent-core';
+import type { FastifyInstance } from 'fastify';
+import type { OperationSettings } from './operation-options.ts';
+
+const WORDS: Readonly<Record<string, string>> = {
+  eventLoopDelay: 'its event loop is late',
+  heapUsedBytes: 'its heap is full',
+  rssBytes: 'its memory is full',
+};
+
+/** Paths that are answered however much there is to do: whoever looks after the process must see it. */
+const PROBES = ['/healthz', '/metrics'];
+
+/**
+ * Tells new requests to come again (503, `Retry-After`) while the process is too late or too full; what is being answered goes on. A
+ * host that is pressed is not ready, so that `/readyz` says the same and others are asked.
+ */
+export async function refuseUnderPressure(
+  scope: FastifyInstance,
+  { eventLoopDelayMs, heapBytes, rssBytes }: OperationSettings,
+): Promise<void> {
+  if (eventLoopDelayMs === 0 && heapBytes === 0 && rssBytes === 0) return;
+  await scope.register(underPressure, {
+    maxEventLoopDelay: eventLoopDelayMs,
+    maxHeapUsedBytes: heapBytes,
+    maxRssBytes: rssBytes,
+    pressureHandler: ({ routeOptions: { url = '' } }, _reply, type) => {
+      if (PROBES.some((path) => url.endsWith(path))) return;
+      throw hostOverloaded(WORDS[type] ?? type);
+    },
+  });
+}
