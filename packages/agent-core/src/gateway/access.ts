@@ -1,3 +1,4 @@
+import { AgentError } from '../base/error.ts';
 import { principalRequired, runNotFound } from '../base/error-catalog.ts';
 import { type RunId, rootOf } from '../base/ids.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
@@ -44,6 +45,23 @@ export async function headFor(
     throw runNotFound(id);
   checkFormat(head.format, { runId: head.run.rootRunId });
   return { ...head, store };
+}
+
+/**
+ * The head of the run that was started with the caller's request key. The key is unique per tenant: the run behind it may be
+ * another user's, and is then not found, without a word of its id.
+ */
+export async function headForKey(
+  parts: GatewayParts,
+  rootRunId: RunId,
+  caller: Caller,
+): Promise<OwnedHead> {
+  try {
+    return await headFor(parts, rootRunId, caller);
+  } catch (error) {
+    if (!AgentError.is(error) || error.code !== 'RUN_NOT_FOUND') throw error;
+    throw runNotFound(String(caller.requestKey));
+  }
 }
 
 /** A stateless run is nowhere but here, while it lives; undefined for any other. */

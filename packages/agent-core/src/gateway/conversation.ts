@@ -6,6 +6,7 @@ import { checkCaller } from './access.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayParts } from './drive.ts';
 import { pageFor } from './page-query.ts';
+import { shownState } from './shown-state.ts';
 import { type ShownMessage, shownTree } from './shown-tree.ts';
 
 /** Which part of a conversation: `after` is the `next` of the page before, which is younger. */
@@ -74,9 +75,11 @@ async function turnOf(
   }: { readonly run: RunState; readonly store: DurableStore; readonly caller: Caller },
 ): Promise<ConversationTurn> {
   const tree = await store.records.load(run.rootRunId, { signal: caller.signal });
-  if (tree === undefined) return { run, messages: [] };
+  if (tree === undefined)
+    return { run: await shownState(parts, run, { store, signal: caller.signal }), messages: [] };
   checkFormat(tree.format, { runId: run.rootRunId });
-  const { messages } = await shownTree(parts, tree);
+  const { runs, messages } = await shownTree(parts, tree);
   const own = `${run.runId}.m`;
-  return { run, messages: messages.filter(({ messageId }) => messageId.startsWith(own)) };
+  const [shown = run] = runs.filter(({ runId }) => runId === run.runId);
+  return { run: shown, messages: messages.filter(({ messageId }) => messageId.startsWith(own)) };
 }

@@ -2,6 +2,7 @@ import { cursorInvalid, eventsPruned, runNotDurable } from '../base/error-catalo
 import { type RunId, rootOf } from '../base/ids.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import { fenceOf } from '../events/envelope.ts';
+import type { RunState } from '../vocabulary/state.ts';
 import { checkCaller, headFor, statelessFor } from './access.ts';
 import type { Caller } from './caller.ts';
 import { cancelRun } from './cancel-run.ts';
@@ -15,6 +16,7 @@ import { resolveWait } from './resolve-wait.ts';
 import { resumeRun } from './resume-run.ts';
 import type { AgentDescription, RunGateway } from './run-gateway.ts';
 import { sendSignal } from './send-signal.ts';
+import { shownHere, shownState } from './shown-state.ts';
 import { callsOf, snapshotOf } from './snapshot.ts';
 import { startRun } from './start-run.ts';
 import { checkCursor, watchRun } from './watch-run.ts';
@@ -32,8 +34,12 @@ export function createGateway(parts: GatewayParts): RunGateway {
     signal: (runId, signal, caller) => sendSignal(parts, { runId, signal, caller }),
     resolve: (waitId, resolution, caller) => resolveWait(parts, { waitId, resolution, caller }),
     cancel: (runId, reason, caller) => cancelRun(parts, { runId, reason, caller }),
-    get: async (runId, caller) =>
-      statelessFor(parts, runId, caller)?.row() ?? (await headFor(parts, runId, caller)).run,
+    get: async (runId, caller) => {
+      const here = statelessFor(parts, runId, caller);
+      if (here !== undefined) return shownHere(here);
+      const { run, store } = await headFor(parts, runId, caller);
+      return shownState(parts, run, { store, signal: caller.signal });
+    },
     calls: (runId, caller) => callsOf(parts, runId, caller),
     fork: (runId, options, caller) => forkRun(parts, { runId, options, caller }),
     snapshot: (runId, caller) => snapshotOf(parts, runId, caller),
@@ -41,7 +47,12 @@ export function createGateway(parts: GatewayParts): RunGateway {
       conversationOf(parts, conversationId, { query, caller }),
     list: async ({ limit, ...query }, caller) => {
       checkCaller(caller);
-      return storeOf(parts).records.runs({ ...query, ...pageFor(caller, limit) });
+      const store = storeOf(parts);
+      const page = await store.records.runs({ ...query, ...pageFor(caller, limit) });
+      const items: RunState[] = [];
+      for (const run of page.items)
+        items.push(await shownState(parts, run, { store, signal: caller.signal }));
+      return { ...page, items };
     },
     waits: async ({ limit, ...query }, caller) => {
       checkCaller(caller);

@@ -17,7 +17,7 @@ import type { RunFacts } from '../runner/run-facts.ts';
 import type { Message, Part } from '../vocabulary/message.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
 import type { Principal } from '../vocabulary/scope.ts';
-import { checkCaller, headFor, type OwnedHead } from './access.ts';
+import { checkCaller, headFor, headForKey, type OwnedHead } from './access.ts';
 import type { Caller } from './caller.ts';
 import { checkMedia } from './check-media.ts';
 import { checkSelection } from './check-selection.ts';
@@ -259,7 +259,7 @@ async function created(
     ...(caller.requestKey === undefined ? {} : { requestKey: caller.requestKey }),
   });
   if (answer.kind === 'exists') {
-    const { run } = await headFor(parts, answer.run.rootRunId, caller);
+    const { run } = await headForKey(parts, answer.run.rootRunId, caller);
     return followedHandle(parts, { runId: run.rootRunId, after: 0 });
   }
   if (answer.kind !== 'created' || answer.lease === undefined)

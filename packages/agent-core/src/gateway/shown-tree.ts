@@ -11,6 +11,7 @@ import { shownInput } from '../runner/shown-input.ts';
 import type { ToolCatalogue } from '../tools/catalogue.ts';
 import type { Message, Part, ToolResultPart } from '../vocabulary/message.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
+import type { RunState } from '../vocabulary/state.ts';
 import type { Wait } from '../vocabulary/wait.ts';
 import type { GatewayParts } from './drive.ts';
 
@@ -35,6 +36,8 @@ export type ShownMessage = {
 
 /** A run tree as it may be shown. */
 export type ShownTree = {
+  /** With marked values masked in their shared state, which is left out when nobody can tell what is marked. */
+  readonly runs: readonly RunState[];
   readonly calls: readonly LedgerCall[];
   readonly messages: readonly ShownMessage[];
 };
@@ -64,7 +67,12 @@ export async function shownTree(
       ...(replaces === undefined ? {} : { replaces }),
     });
   }
-  return { messages, calls: record.calls.map((call) => ledgerCall(call, { tree, masking })) };
+  const runs = tree.runs.map((run) => ({ ...run, shared: shownShared(run.shared, masking) }));
+  return { runs, messages, calls: record.calls.map((call) => ledgerCall(call, { tree, masking })) };
+}
+
+function shownShared(shared: JsonObject, { guard, isComplete }: Masking): JsonObject {
+  return isComplete ? guard.json(shared) : {};
 }
 
 type OpenedCall = { readonly call: Call; readonly input: JsonObject };

@@ -9,6 +9,7 @@ import type { Wait } from '../vocabulary/wait.ts';
 import { checkCaller, headFor } from './access.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayParts } from './drive.ts';
+import { shownState } from './shown-state.ts';
 import { type LedgerCall, type ShownMessage, shownTree } from './shown-tree.ts';
 
 /** Rows of one read of the log. */
@@ -47,11 +48,12 @@ export async function snapshotOf(
   const tree = await store.records.load(run.rootRunId, { signal: caller.signal });
   if (tree === undefined) {
     const nothing = { deliveries: 0, messages: [], calls: [], waits: [], open: [] };
-    return { run, lastSeq, prunedThrough, ...nothing };
+    const shown = await shownState(parts, run, { store, signal: caller.signal });
+    return { run: shown, lastSeq, prunedThrough, ...nothing };
   }
-  const shown = await shownTree(parts, tree);
+  const { runs, ...shown } = await shownTree(parts, tree);
   return {
-    run: rootOf(tree, run),
+    run: rootOf(runs, run),
     lastSeq: tree.lastSeq,
     prunedThrough,
     deliveries: tree.deliveries,
@@ -73,7 +75,7 @@ export async function callsOf(
   return tree === undefined ? [] : (await shownTree(parts, tree)).calls;
 }
 
-function rootOf({ runs }: RunTree, head: RunState): RunState {
+function rootOf(runs: readonly RunState[], head: RunState): RunState {
   return runs.find(({ runId }) => runId === head.runId) ?? head;
 }
 

@@ -19,7 +19,7 @@ import { inherit } from '../runner/conversation-lane.ts';
 import { loadConversation, settledHistory } from '../runner/load-history.ts';
 import type { RunFacts } from '../runner/run-facts.ts';
 import type { RunInput } from '../vocabulary/run-input.ts';
-import { checkCaller, headFor } from './access.ts';
+import { checkCaller, headForKey } from './access.ts';
 import type { Caller } from './caller.ts';
 import { checkMedia } from './check-media.ts';
 import { checkSelection } from './check-selection.ts';
@@ -70,8 +70,7 @@ async function startDurable(
   });
   switch (created.kind) {
     case 'exists': {
-      // The key is unique per tenant: the run behind it may be another user's, and is then not found.
-      const { run, store } = await headFor(parts, created.run.rootRunId, caller);
+      const { run, store } = await headForKey(parts, created.run.rootRunId, caller);
       // Its owner may have died since: who asks for it again wants it to go on.
       await join(parts, { run, store, signal: caller.signal });
       return followedHandle(parts, { runId: run.rootRunId, after: 0 });
