@@ -6,8 +6,9 @@ import { meteredGateway } from './metrics/metered-gateway.ts';
 import { claimProblems } from './mounts/claims.ts';
 import { registerMounts } from './mounts/mounts.ts';
 import { createOperation } from './operation/operation.ts';
-import { checkedScopeSettings, type HostLimits } from './options.ts';
+import { checkedScopeSettings } from './options.ts';
 import { sendProblem } from './problems/error-reply.ts';
+import type { HostLimits } from './settings.ts';
 
 export type AgentMountsOptions = {
   readonly runtime: App;
@@ -40,6 +41,6 @@ export const agentMounts: FastifyPluginAsync<AgentMountsOptions> = async (scope,
   );
   scope.addHook('preClose', async () => operation.drain());
   scope.addHook('onClose', async () => operation.idle());
-  await operation.register(scope, context);
+  await operation.register(scope, settings);
   registerMounts(scope, mounts, context);
 };

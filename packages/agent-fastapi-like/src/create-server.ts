@@ -8,13 +8,13 @@ import { claimProblems } from './mounts/claims.ts';
 import { registerMounts } from './mounts/mounts.ts';
 import { type Connections, connectionsOf } from './operation/connections.ts';
 import { createOperation, type Operation } from './operation/operation.ts';
-import type { CorsOptions, HostSettings } from './options.ts';
 import { answerClientError } from './problems/client-error.ts';
 import { sendProblem } from './problems/error-reply.ts';
 import { LOG_SERIALIZERS } from './problems/log-line.ts';
 import { requestIdOf } from './problems/request-id.ts';
 import { HOST_ROUTES } from './routes/host-routes.ts';
 import { RESERVED_PATHS, serveScope } from './serve-scope.ts';
+import type { CorsOptions, HostSettings } from './settings.ts';
 
 export type HostServer = {
   readonly fastify: FastifyInstance;

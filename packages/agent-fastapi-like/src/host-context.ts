@@ -1,6 +1,6 @@
 import type { RunGateway } from '@hexagent/agent-core';
 import type { Operation } from './operation/operation.ts';
-import type { ScopeSettings } from './options.ts';
+import type { ScopeSettings } from './settings.ts';
 
 /** What every part of the host works with. */
 export type HostContext = {

@@ -14,13 +14,8 @@ import { checkClaims, createServer, type HostServer } from './create-server.ts';
 import { HttpServer } from './http-server.ts';
 import { closeServer } from './operation/close-server.ts';
 import { OPERATION_PROPERTIES } from './operation/operation-options.ts';
-import {
-  type HostSettings,
-  type HttpHostOptions,
-  hostSettings,
-  LOG_LEVELS,
-  METRICS_ACCESSES,
-} from './options.ts';
+import { type HttpHostOptions, hostSettings } from './options.ts';
+import { type HostSettings, LOG_LEVELS, METRICS_ACCESSES } from './settings.ts';
 import { ON_DISCONNECT } from './streams/on-disconnect.ts';
 
 /** The version of this package, for its manifest. */

@@ -14,13 +14,7 @@ export type {
 } from './api/user-routes.ts';
 export { httpHost } from './http-host.ts';
 export { HttpServer } from './http-server.ts';
-export type {
-  CorsOptions,
-  DocsOptions,
-  HostLimits,
-  HttpHostOptions,
-  LogLevel,
-  ScopeOptions,
-} from './options.ts';
+export type { HttpHostOptions, ScopeOptions } from './options.ts';
 export { HttpProblem, type HttpProblemWords } from './problems/http-problem.ts';
 export type { ProblemBody } from './problems/problem-body.ts';
+export type { CorsOptions, DocsOptions, HostLimits, LogLevel } from './settings.ts';

@@ -2,46 +2,23 @@ import {
   bootstrapInvalid,
   DEFAULT_BODY_BYTES,
   type HttpMount,
-  type JsonObject,
   type Problem,
 } from '@hexagent/agent-core';
 import type { Authenticate } from './access/authenticate.ts';
 import { isLoopback } from './access/loopback.ts';
 import type { Routes } from './api/user-routes.ts';
-import {
-  type OperationLimits,
-  type OperationSettings,
-  operationSettings,
-} from './operation/operation-options.ts';
+import { operationSettings } from './operation/operation-options.ts';
+import type {
+  CorsOptions,
+  DocsOptions,
+  HostLimits,
+  HostSettings,
+  LogLevel,
+  MetricsAccess,
+  ScopeSettings,
+  SocketOptions,
+} from './settings.ts';
 import type { OnDisconnect } from './streams/on-disconnect.ts';
-
-export type HostLimits = OperationLimits & {
-  /** Bytes of one request body. Default 1,048,576. */
-  readonly bodyBytes?: number;
-  /** Milliseconds of silence on an event stream before a comment is sent. Default 15,000. */
-  readonly heartbeatMs?: number;
-  /** Milliseconds that a request may take to arrive, head and body. Default 60,000. */
-  readonly requestMs?: number;
-};
-
-/** Pages of other origins that may call the host from a browser. */
-export type CorsOptions = {
-  /** `https://app.example`, or `'*'` for every page: then no page is sent credentials of the browser. */
-  readonly origins: readonly string[] | '*';
-  /** Whether the browser sends cookies. Default false. */
-  readonly credentials?: boolean;
-  /** Seconds for which a browser keeps the answer to a preflight. Default 600. */
-  readonly maxAgeSeconds?: number;
-};
-
-/** What the document of the API says of itself. */
-export type DocsOptions = {
-  readonly title?: string;
-  readonly version?: string;
-  readonly description?: string;
-  /** OpenAPI security schemes by name: how callers show who they are. Default: a bearer token. */
-  readonly security?: JsonObject;
-};
 
 /** What the routes of the agents need, wherever they are served. */
 export type ScopeOptions = {
@@ -65,14 +42,6 @@ export type ScopeOptions = {
   readonly metrics?: MetricsAccess;
 };
 
-export type SocketOptions = {
-  /** `https://app.example`, or `'*'`: every page, as long as its browser sends no cookies. Default: those of `cors`. */
-  readonly origins?: readonly string[] | '*';
-};
-
-export const METRICS_ACCESSES = ['permitted', 'public', 'none'] as const;
-export type MetricsAccess = (typeof METRICS_ACCESSES)[number];
-
 export type HttpHostOptions = ScopeOptions & {
   /** 0 takes a free one: `HttpServer` has the address. */
   readonly port: number;
@@ -84,31 +53,6 @@ export type HttpHostOptions = ScopeOptions & {
   readonly mounts?: readonly HttpMount[];
   /** What is logged, as JSON lines on stderr. Default `error`. */
   readonly logLevel?: LogLevel;
-};
-
-export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-export type DocsSettings = Required<DocsOptions>;
-
-/** The options of the routes with every default in its place. */
-export type ScopeSettings = {
-  readonly authenticate: Authenticate | undefined;
-  readonly limits: OperationSettings & Required<Omit<HostLimits, keyof OperationLimits>>;
-  /** Undefined: there are none. */
-  readonly docs: DocsSettings | undefined;
-  readonly onDisconnect: OnDisconnect | undefined;
-  readonly sockets: Required<SocketOptions>;
-  readonly metrics: MetricsAccess;
-};
-
-/** The options of the host with every default in its place. */
-export type HostSettings = ScopeSettings & {
-  readonly port: number;
-  readonly host: string;
-  readonly cors: CorsOptions | undefined;
-  readonly mounts: readonly HttpMount[];
-  readonly logLevel: LogLevel;
 };
 
 const SCOPE_KEYS = [

@@ -8,11 +8,11 @@ import type { HostContext } from './host-context.ts';
 import { registerMetrics } from './metrics/register-metrics.ts';
 import { DOCS_PATHS, registerDocs } from './openapi/docs-page.ts';
 import { openApiDocument } from './openapi/document.ts';
-import type { DocsSettings } from './options.ts';
 import { sendProblem } from './problems/error-reply.ts';
 import { LOG_SERIALIZERS, pathOf } from './problems/log-line.ts';
 import { HOST_ROUTES, TAGS } from './routes/host-routes.ts';
 import { Envelope } from './schemas/event.ts';
+import type { DocsSettings } from './settings.ts';
 import { SOCKET_MESSAGES } from './websocket/messages.ts';
 import { registerWebSocket } from './websocket/register-websocket.ts';
 
@@ -50,7 +50,7 @@ export async function serveScope(
       directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
     },
   });
-  await context.operation.register(scope, context);
+  await context.operation.register(scope, context.settings);
   if (context.settings.authenticate === undefined)
     scope.addHook('onRequest', async ({ headers }) => refuseStrangers(headers));
   registerMetrics(scope, context);

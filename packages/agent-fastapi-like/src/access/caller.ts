@@ -1,23 +1,7 @@
-import type { Caller, Principal } from '@hexagent/agent-core';
+import type { Caller } from '@hexagent/agent-core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HostContext } from '../host-context.ts';
-import { webHead } from '../web/web-request.ts';
-import { principalOf } from './principal.ts';
-
-/** Who asks, for each request that was let in: `authenticate` is called once for each. */
-const known = new WeakMap<FastifyRequest, Promise<Principal>>();
-
-/** Rejects with `PRINCIPAL_REQUIRED` or `OWNER_UNRESOLVED` when nobody can be told. */
-export function authenticateRequest(
-  request: FastifyRequest,
-  { settings }: HostContext,
-): Promise<Principal> {
-  const asked = known.get(request);
-  if (asked !== undefined) return asked;
-  const principal = principalOf(webHead(request), request, settings.authenticate);
-  known.set(request, principal);
-  return principal;
-}
+import { authenticateRequest } from './authenticate-request.ts';
 
 /** Who asks for an answer with an end; its signal is aborted when the client leaves. */
 export async function callerOf(

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { authenticateRequest, callerOf, streamCallerOf } from '../access/caller.ts';
+import { authenticateRequest } from '../access/authenticate-request.ts';
+import { callerOf, streamCallerOf } from '../access/caller.ts';
 import type { HostContext } from '../host-context.ts';
 import type { Answer, Route } from './route.ts';
 import { requestCheck } from './validation.ts';

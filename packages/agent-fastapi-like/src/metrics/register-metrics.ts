@@ -1,6 +1,6 @@
 import { httpRouteUnknown } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { authenticateRequest } from '../access/caller.ts';
+import { authenticateRequest } from '../access/authenticate-request.ts';
 import type { HostContext } from '../host-context.ts';
 
 /** The permission of a principal that may read what a host counts. */

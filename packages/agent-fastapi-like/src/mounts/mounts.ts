@@ -7,7 +7,7 @@ import {
   type MountContext,
 } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { authenticateRequest } from '../access/caller.ts';
+import { authenticateRequest } from '../access/authenticate-request.ts';
 import type { HostContext } from '../host-context.ts';
 import { webRequest } from '../web/web-request.ts';
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { hostClosing, httpRequestInvalid, type Principal } from '@hexagent/agent-core';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
-import type { HostContext } from '../host-context.ts';
 import { type HostMetrics, hostMetrics } from '../metrics/host-metrics.ts';
+import type { ScopeSettings } from '../settings.ts';
 import { type HostStreams, hostStreams } from '../streams/host-streams.ts';
 import { type OpenRequests, openRequests } from './open-requests.ts';
 import { type Admit, limitRate } from './rate-limit.ts';
@@ -16,7 +16,7 @@ export interface Operation {
   readonly draining: boolean;
   readonly metrics: HostMetrics;
   /** Adds the hooks of this host to a scope, before its routes are. */
-  register(scope: FastifyInstance, context: HostContext): Promise<void>;
+  register(scope: FastifyInstance, settings: ScopeSettings): Promise<void>;
   /** Counts a message of a socket like a request. Rejects with `HTTP_RATE_LIMITED`. */
   admit(request: FastifyRequest, principal: Principal): Promise<void>;
   /** Keeps work that outlives its response, until `idle`. */
@@ -40,13 +40,13 @@ export function createOperation({ heartbeatMs }: { readonly heartbeatMs: number 
     get draining() {
       return draining;
     },
-    register: async (scope, context) => {
+    register: async (scope, settings) => {
       scope.addHook('onRequest', async () => {
         if (draining) throw hostClosing();
       });
       closeRefusedUpgrades(scope);
-      await refuseUnderPressure(scope, context.settings.limits);
-      admit = await limitRate(scope, context);
+      await refuseUnderPressure(scope, settings.limits);
+      admit = await limitRate(scope, settings, () => metrics.rateLimited());
     },
     admit: (request, principal) => admit(request, principal),
     waitUntil: (work, log) => {

@@ -1,8 +1,8 @@
 import rateLimit from '@fastify/rate-limit';
 import { httpRateLimited, type Principal } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { authenticateRequest } from '../access/caller.ts';
-import type { HostContext } from '../host-context.ts';
+import { authenticateRequest } from '../access/authenticate-request.ts';
+import type { ScopeSettings } from '../settings.ts';
 
 /** Counts what is no request of its own, as a message of a socket. Rejects with `HTTP_RATE_LIMITED`. */
 export type Admit = (request: FastifyRequest, principal: Principal) => Promise<void>;
@@ -14,8 +14,12 @@ const MOST_CALLERS = 20_000;
  * Lets a caller ask so often: counted by who it is, and by address where nobody is known, so that guesses at a token are counted,
  * too. Answers say what is left (`ratelimit-limit`, `ratelimit-remaining`, `ratelimit-reset`); too many are 429 with `Retry-After`.
  */
-export async function limitRate(scope: FastifyInstance, context: HostContext): Promise<Admit> {
-  const { requests, requestsMs } = context.settings.limits;
+export async function limitRate(
+  scope: FastifyInstance,
+  settings: ScopeSettings,
+  onRefused: () => void,
+): Promise<Admit> {
+  const { requests, requestsMs } = settings.limits;
   if (requests === 0) return async () => undefined;
   const speakers = new WeakMap<FastifyRequest, string>();
   await scope.register(rateLimit, {
@@ -23,11 +27,11 @@ export async function limitRate(scope: FastifyInstance, context: HostContext): P
     max: requests,
     timeWindow: requestsMs,
     cache: MOST_CALLERS,
-    keyGenerator: (request) => speakers.get(request) ?? keyOfRequest(request, context),
+    keyGenerator: (request) => speakers.get(request) ?? keyOfRequest(request, settings),
   });
   const count = scope.createRateLimit();
   const refuse = (ttl: number): never => {
-    context.operation.metrics.rateLimited();
+    onRefused();
     throw httpRateLimited(requests, ttl);
   };
   // Before the hooks of a route: whoever is refused by those has asked as well.
@@ -49,13 +53,13 @@ export async function limitRate(scope: FastifyInstance, context: HostContext): P
   };
 }
 
-async function keyOfRequest(request: FastifyRequest, context: HostContext): Promise<string> {
+async function keyOfRequest(request: FastifyRequest, settings: ScopeSettings): Promise<string> {
   const { config, schema } = request.routeOptions;
   const isHidden = (schema as { readonly hide?: boolean } | undefined)?.hide === true;
   const access = config.access ?? (isHidden ? 'public' : 'caller');
   if (request.is404 || access === 'public') return request.ip;
   // Asked once for a request: the route asks again and is given the same answer.
-  return authenticateRequest(request, context).then(keyOf, () => request.ip);
+  return authenticateRequest(request, { settings }).then(keyOf, () => request.ip);
 }
 
 function keyOf({ scope, subject }: Principal): string {

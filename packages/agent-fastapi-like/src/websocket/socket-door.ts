@@ -1,6 +1,6 @@
 import { type Principal, socketOriginRefused } from '@hexagent/agent-core';
 import type { FastifyRequest } from 'fastify';
-import { authenticateRequest } from '../access/caller.ts';
+import { authenticateRequest } from '../access/authenticate-request.ts';
 import { principalOf } from '../access/principal.ts';
 import type { HostContext } from '../host-context.ts';
 import { webHead } from '../web/web-request.ts';
