@@ -1,5 +1,6 @@
 import type { ModelEvent } from '@hexagent/agent-core';
 import { type JsonValue, parseJson } from '@hexagent/agent-core/adapter';
+import { isTooDeep } from './nesting.ts';
 
 /** From a value of a strict schema to one of the original. */
 export type Restore = (value: JsonValue) => JsonValue;
@@ -44,11 +45,5 @@ export function restoredCalls(restores: ReadonlyMap<string, Restore>): RestoredC
 /** JSON text after the way back; text that does not parse, or is nested too deep to be walked, stays as it is. */
 export function restoredText(text: string, restore: Restore): string {
   const value = parseJson(text);
-  if (value === undefined) return text;
-  try {
-    return JSON.stringify(restore(value));
-  } catch (error) {
-    if (error instanceof RangeError) return text;
-    throw error;
-  }
+  return value === undefined || isTooDeep(value) ? text : JSON.stringify(restore(value));
 }

@@ -1,8 +1,16 @@
-import { MODALITIES, type Problem } from '@hexagent/agent-core/adapter';
+import {
+  extraProblems,
+  headerProblems,
+  isHeaderText,
+  MODALITIES,
+  nameProblems,
+  type Problem,
+  timeoutProblems,
+} from '@hexagent/agent-core/adapter';
 import type { ServerProfile } from './server-profile.ts';
 import { PROFILE_NAMES, serverProfile } from './server-profiles.ts';
 import { EFFORTS } from './thinking.ts';
-import type { VllmOptions } from './vllm-options.ts';
+import type { Timeouts, VllmOptions } from './vllm-options.ts';
 
 /** Fields of the body that the adapter writes itself. */
 const OWN_FIELDS: readonly string[] = [
@@ -42,41 +50,21 @@ const OPTION_NAMES: Readonly<Record<keyof VllmOptions, true>> = {
 /** What an operator can still guess or search through. */
 const SHORTEST_SECRET = 16;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a header may not have.
-const NOT_IN_HEADER = /[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/;
-
-/** True for a key that a header can carry. */
-export function isHeaderText(text: string): boolean {
-  return text !== '' && !NOT_IN_HEADER.test(text);
-}
-
 /** Adds every problem of the options to the list; the address, where it is one. */
 export function checkOptions(
   options: VllmOptions,
-  { limits, problems }: { readonly limits: readonly string[]; readonly problems: Problem[] },
+  { limits, problems }: { readonly limits: Timeouts; readonly problems: Problem[] },
 ): URL | undefined {
-  checkNames(options, problems);
+  problems.push(...nameProblems(options, OPTION_NAMES));
   const url = urlOf(options.baseUrl, problems);
   checkHeaders(options, problems);
-  checkTimeouts(options, { limits, problems });
+  problems.push(...timeoutProblems(options.timeouts ?? {}, limits));
   checkNumbers(options, problems);
   checkChoices(options, problems);
   if (isKnown(options)) {
     checkAbilities(options, { profile: serverProfile(options.profile ?? 'vllm'), problems });
   }
   return url;
-}
-
-/** A name with a slip, such as "apikey", would be left out without a word. */
-function checkNames(options: VllmOptions, problems: Problem[]): void {
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(OPTION_NAMES, name)) continue;
-    problems.push({
-      at: name,
-      seen: 'it is not an option.',
-      mend: `Remove it; the options are ${Object.keys(OPTION_NAMES).join(', ')}.`,
-    });
-  }
 }
 
 function urlOf(baseUrl: string, problems: Problem[]): URL | undefined {
@@ -120,42 +108,14 @@ function checkHeaders({ apiKey, headers = {} }: VllmOptions, problems: Problem[]
       mend: 'Give a text, or a function that gives one.',
     });
   }
-  if (typeof apiKey === 'string' && !isHeaderText(apiKey)) {
+  if (typeof apiKey === 'string' && (apiKey === '' || !isHeaderText(apiKey))) {
     problems.push({
       at: 'apiKey',
       seen: apiKey === '' ? 'it is empty.' : 'it has a character that no header may have.',
       mend: 'Check for a line break at its end, or leave the option out.',
     });
   }
-  for (const [name, value] of Object.entries(headers)) {
-    if (/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) && !NOT_IN_HEADER.test(value)) continue;
-    problems.push({
-      at: `headers[${JSON.stringify(name)}]`,
-      seen: 'its name or value has a character that no header may have.',
-      mend: 'Correct or remove it.',
-    });
-  }
-}
-
-function checkTimeouts(
-  { timeouts = {} }: VllmOptions,
-  { limits, problems }: { readonly limits: readonly string[]; readonly problems: Problem[] },
-): void {
-  for (const [name, value] of Object.entries(timeouts)) {
-    if (!limits.includes(name)) {
-      problems.push({
-        at: `timeouts.${name}`,
-        seen: 'there is no such limit.',
-        mend: `Use ${limits.join(', ')}.`,
-      });
-    } else if (!(typeof value === 'number' && value > 0)) {
-      problems.push({
-        at: `timeouts.${name}`,
-        seen: `${String(value)}.`,
-        mend: 'Use milliseconds above 0, or Infinity.',
-      });
-    }
-  }
+  problems.push(...headerProblems(headers));
 }
 
 function checkNumbers(options: VllmOptions, problems: Problem[]): void {
@@ -202,13 +162,7 @@ function checkChoices(options: VllmOptions, problems: Problem[]): void {
   if (model === '') {
     problems.push({ at: 'model', seen: 'it is empty.', mend: 'Name a model, or leave it out.' });
   }
-  for (const name of OWN_FIELDS.filter((field) => field in extra)) {
-    problems.push({
-      at: `extra.${name}`,
-      seen: 'the adapter writes this field itself.',
-      mend: 'Leave it out.',
-    });
-  }
+  problems.push(...extraProblems(extra, OWN_FIELDS));
   checkOneOf('thinking', thinking, { known: [true, false, ...EFFORTS], problems });
   checkOneOf('promptCache', promptCache, { known: [false, '5m', '1h'], problems });
   for (const modality of inputModalities ?? []) {

@@ -1,5 +1,4 @@
 import type { ErrorContext } from '@hexagent/agent-core/adapter';
-import { alarmOf } from './alarm.ts';
 import { deadlines, type Watch } from './deadlines.ts';
 import type { Exit } from './exit.ts';
 import { fetchTransport } from './fetch-transport.ts';
@@ -45,7 +44,6 @@ export type OpenOptions<T> = {
 
 export function serverConnection(settings: Settings): ServerConnection {
   const { clock, timeouts } = settings;
-  const alarm = alarmOf(clock);
   const transport = settings.fetch ? fetchTransport(settings.fetch) : nodeTransport();
   const tokens = settings.token === undefined ? undefined : tokenSource(settings.token);
 
@@ -61,6 +59,8 @@ export function serverConnection(settings: Settings): ServerConnection {
     watch: Watch,
     token: string | undefined,
   ): Promise<WireResponse> => {
+    // A second request, with a new token, is waited for like the first.
+    watch.onRead();
     const key = token === undefined ? {} : { authorization: `Bearer ${token}` };
     try {
       return await transport.send(wireRequest(call, { ...key, ...settings.headers }), watch);
@@ -97,7 +97,6 @@ export function serverConnection(settings: Settings): ServerConnection {
       const watch = deadlines({
         timeouts: limits === undefined ? timeouts : { ...timeouts, ...limits },
         clock,
-        alarm,
         signal,
         at: call.url,
         ...(exit === undefined ? {} : { exit }),

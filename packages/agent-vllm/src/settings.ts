@@ -1,5 +1,11 @@
 import type { JsonObject } from '@hexagent/agent-core';
-import { type Clock, inputInvalid, type Problem, systemClock } from '@hexagent/agent-core/adapter';
+import {
+  type Clock,
+  inputInvalid,
+  type Problem,
+  secretsOf,
+  systemClock,
+} from '@hexagent/agent-core/adapter';
 import { checkOptions } from './check-options.ts';
 import type { ServerProfile } from './server-profile.ts';
 import { serverProfile } from './server-profiles.ts';
@@ -43,12 +49,10 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
   totalMs: Number.POSITIVE_INFINITY,
 };
 
-const SECRET_HEADER = /auth|key|token|secret|cookie/i;
-
 /** Checks everything and reports every problem at once, with `INPUT_INVALID`. */
 export function settingsOf(options: VllmOptions): Settings {
   const problems: Problem[] = [];
-  const url = checkOptions(options, { limits: Object.keys(DEFAULT_TIMEOUTS), problems });
+  const url = checkOptions(options, { limits: DEFAULT_TIMEOUTS, problems });
   if (problems.length > 0 || url === undefined) throw inputInvalid('vllm(options)', problems);
 
   const credentials = credentialsOf(url);
@@ -61,7 +65,7 @@ export function settingsOf(options: VllmOptions): Settings {
     token: isAuthorized(headers) || typeof apiKey === 'string' ? undefined : apiKey,
     profile: serverProfile(options.profile ?? 'vllm'),
     headers: headersOf({ apiKey, credentials: credentials?.basic, headers }),
-    secrets: secretsOf({ apiKey, credentials, headers }),
+    secrets: secretsOf(secretsIn(apiKey, credentials), headers),
     fetch: options.fetch,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     retries: options.retries ?? 2,
@@ -113,19 +117,11 @@ function headersOf(given: {
   return { ...own, ...Object.fromEntries(lower) };
 }
 
-function secretsOf(given: {
-  readonly apiKey: VllmOptions['apiKey'];
-  readonly credentials: Credentials | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-}): readonly string[] {
-  const { apiKey = '', credentials, headers } = given;
+function secretsIn(
+  apiKey: VllmOptions['apiKey'],
+  credentials: Credentials | undefined,
+): readonly string[] {
   const { password = '', basic = '' } = credentials ?? {};
-  const inHeaders = Object.entries(headers)
-    .filter(([name]) => SECRET_HEADER.test(name))
-    .flatMap(([, value]) => [value, value.replace(/^\w+ /, '')]);
-  const key = typeof apiKey === 'string' ? apiKey : '';
   // A server that echoes the header shows the password in base64, which anybody reads.
-  return [...new Set([key, password, basic.replace(/^Basic /, ''), ...inHeaders])].filter(
-    (secret) => secret !== '',
-  );
+  return [typeof apiKey === 'string' ? apiKey : '', password, basic.replace(/^Basic /, '')];
 }

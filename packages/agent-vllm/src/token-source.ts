@@ -1,5 +1,4 @@
-import { AgentError, modelAuthentication } from '@hexagent/agent-core/adapter';
-import { isHeaderText } from './check-options.ts';
+import { AgentError, isHeaderText, modelAuthentication } from '@hexagent/agent-core/adapter';
 
 /** A key that is fetched when it is needed and kept until the server does not take it any more. */
 export interface TokenSource {
@@ -48,7 +47,7 @@ export function tokenSource(give: () => string | Promise<string>): TokenSource {
 }
 
 function checked(token: unknown): string {
-  if (typeof token === 'string' && isHeaderText(token)) return token;
+  if (typeof token === 'string' && token !== '' && isHeaderText(token)) return token;
   throw modelAuthentication({
     reason: 'the function of apiKey gave no text that a header can carry',
     mend: 'Let it give the token alone, without a line break.',

@@ -1,10 +1,12 @@
 import type { AgentModel, Stop } from '@hexagent/agent-core';
-import { retrying, withRetries } from '@hexagent/agent-core/adapter';
-import { alarmOf } from './alarm.ts';
+import {
+  retrying,
+  withinTotalLimit,
+  withRetries,
+  withTotalLimit,
+} from '@hexagent/agent-core/adapter';
 import { chatModel } from './chat-model.ts';
-import { limitedModel, limitedWork } from './limited-model.ts';
 import { settingsOf } from './settings.ts';
-import { totalLimit } from './total-limit.ts';
 import type { VllmOptions } from './vllm-options.ts';
 
 /** A model of a server that can be asked what it has. */
@@ -27,15 +29,15 @@ export function vllmModel(options: VllmOptions): VllmModel {
   const settings = settingsOf(options);
   const { clock, random, retries, timeouts, baseUrl } = settings;
   const single = chatModel(settings);
-  const limit = totalLimit({ totalMs: timeouts.totalMs, alarm: alarmOf(clock), at: baseUrl });
-  const retried = withRetries(single, { retries, clock, random });
-  const hasLimit = timeouts.totalMs !== Number.POSITIVE_INFINITY;
-  const model = hasLimit ? limitedModel(retried, limit) : retried;
+  const limit = { totalMs: timeouts.totalMs, clock, at: baseUrl };
   return {
-    ...model,
-    discover: ({ signal }) =>
-      limitedWork(limit, signal, (stop) =>
-        retrying(() => single.discover(stop), { retries, clock, random, signal: stop.signal }),
+    ...withTotalLimit(withRetries(single, { retries, clock, random }), limit),
+    discover: (stop) =>
+      withinTotalLimit(
+        (call) =>
+          retrying(() => single.discover(call), { retries, clock, random, signal: call.signal }),
+        stop,
+        limit,
       ),
     close: () => single.close(),
   };

@@ -1,9 +1,5 @@
 import { gzipSync } from 'node:zlib';
 import { fakeClock } from '@hexagent/agent-core/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type VllmOptions, vllmModel } from '../src/index.ts';
-import { codeOf, profileOf } from '../src/probe/profile-of.ts';
-import { chunk, DONE, ROLE, textAnswer } from './fixtures/frames.ts';
 import {
   beginStream,
   type LoopbackServer,
@@ -11,7 +7,11 @@ import {
   status,
   streamed,
   write,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type VllmOptions, vllmModel } from '../src/index.ts';
+import { codeOf, profileOf } from '../src/probe/profile-of.ts';
+import { chunk, DONE, ROLE, textAnswer } from './fixtures/frames.ts';
 import { collected, failure, never, pausing, request } from './requests.ts';
 
 let server: LoopbackServer;

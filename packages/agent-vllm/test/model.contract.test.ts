@@ -1,7 +1,7 @@
 import { modelContract } from '@hexagent/agent-core/testing';
+import { type LoopbackServer, loopbackServer } from '@hexagent/test-loopback';
 import { afterEach, beforeEach, describe, test } from 'vitest';
 import { vllmModel } from '../src/index.ts';
-import { type LoopbackServer, loopbackServer } from './loopback-server.ts';
 import { scriptedServer } from './scripted-server.ts';
 
 let loopback: LoopbackServer;

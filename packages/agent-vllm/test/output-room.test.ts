@@ -1,14 +1,14 @@
 import { overflowOf } from '@hexagent/agent-core/adapter';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type VllmOptions, vllmModel } from '../src/index.ts';
-import { textAnswer } from './fixtures/frames.ts';
 import {
   type LoopbackServer,
   loopbackServer,
   stalled,
   status,
   streamed,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type VllmOptions, vllmModel } from '../src/index.ts';
+import { textAnswer } from './fixtures/frames.ts';
 import { collected, failure, never, request } from './requests.ts';
 
 let server: LoopbackServer;

@@ -1,7 +1,4 @@
 import type { JsonObject, JsonValue, ModelFinding } from '@hexagent/agent-core';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ProbeOptions, probeServer } from '../src/index.ts';
-import { bare, call, calls, chunk, DONE, ROLE, USAGE } from './fixtures/frames.ts';
 import {
   type LoopbackServer,
   loopbackServer,
@@ -10,7 +7,10 @@ import {
   stalled,
   status,
   streamed,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type ProbeOptions, probeServer } from '../src/index.ts';
+import { bare, call, calls, chunk, DONE, ROLE, USAGE } from './fixtures/frames.ts';
 import { failure, never } from './requests.ts';
 
 let server: LoopbackServer;

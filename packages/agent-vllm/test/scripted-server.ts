@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '@hexagent/agent-core';
 import type { ScriptedAnswer, ScriptedServer } from '@hexagent/agent-core/testing';
-import { bare, call, calls, chunk, DONE, ROLE } from './fixtures/frames.ts';
 import {
   beginStream,
   type LoopbackServer,
@@ -11,7 +10,8 @@ import {
   status,
   streamed,
   write,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import { bare, call, calls, chunk, DONE, ROLE } from './fixtures/frames.ts';
 
 type StreamAnswer = Extract<ScriptedAnswer, { kind: 'stream' }>;
 

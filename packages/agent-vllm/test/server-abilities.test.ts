@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type VllmOptions, vllmModel } from '../src/index.ts';
-import { bare, call, calls, chunk, DONE, ROLE, textAnswer } from './fixtures/frames.ts';
 import {
   type LoopbackServer,
   loopbackServer,
   stalled,
   status,
   streamed,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type VllmOptions, vllmModel } from '../src/index.ts';
+import { bare, call, calls, chunk, DONE, ROLE, textAnswer } from './fixtures/frames.ts';
 import { collected, failure, never, request, SEARCH } from './requests.ts';
 
 let server: LoopbackServer;

@@ -1,7 +1,7 @@
+import { type LoopbackServer, loopbackServer, streamed } from '@hexagent/test-loopback';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { vllmModel } from '../src/index.ts';
 import { bare, call, calls, chunk, DONE, ROLE, textAnswer, USAGE } from './fixtures/frames.ts';
-import { type LoopbackServer, loopbackServer, streamed } from './loopback-server.ts';
 import { collected, never, request, SEARCH } from './requests.ts';
 
 let server: LoopbackServer;

@@ -1,14 +1,14 @@
 import { AgentError } from '@hexagent/agent-core';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type VllmOptions, vllmModel } from '../src/index.ts';
-import { textAnswer } from './fixtures/frames.ts';
 import {
   type LoopbackServer,
   loopbackServer,
   type Reply,
   status,
   streamed,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type VllmOptions, vllmModel } from '../src/index.ts';
+import { textAnswer } from './fixtures/frames.ts';
 import { collected, failure, never, pausing, request } from './requests.ts';
 
 let server: LoopbackServer;

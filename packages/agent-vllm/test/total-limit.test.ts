@@ -1,14 +1,14 @@
 import { fakeClock } from '@hexagent/agent-core/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { vllmModel } from '../src/index.ts';
-import { textAnswer } from './fixtures/frames.ts';
 import {
   type LoopbackServer,
   loopbackServer,
   stalled,
   status,
   streamed,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { vllmModel } from '../src/index.ts';
+import { textAnswer } from './fixtures/frames.ts';
 import { collected, failure, never, request, until } from './requests.ts';
 
 let server: LoopbackServer;

@@ -1,7 +1,4 @@
 import { fakeClock } from '@hexagent/agent-core/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type VllmOptions, vllmModel } from '../src/index.ts';
-import { chunk, DONE, ROLE, textAnswer } from './fixtures/frames.ts';
 import {
   beginStream,
   type LoopbackServer,
@@ -12,7 +9,10 @@ import {
   status,
   streamed,
   write,
-} from './loopback-server.ts';
+} from '@hexagent/test-loopback';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type VllmOptions, vllmModel } from '../src/index.ts';
+import { chunk, DONE, ROLE, textAnswer } from './fixtures/frames.ts';
 import { collected, failure, never, pausing, request, until } from './requests.ts';
 
 let server: LoopbackServer;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { AgentModel, SetupContext } from '@hexagent/agent-core';
+import { type LoopbackServer, loopbackServer, stalled, status } from '@hexagent/test-loopback';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type VllmOptions, vllm } from '../src/index.ts';
-import { type LoopbackServer, loopbackServer, stalled, status } from './loopback-server.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

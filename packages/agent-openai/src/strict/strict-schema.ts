@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@hexagent/agent-core/adapter';
+import { isTooDeep } from '../nesting.ts';
 import { isWithinLimits } from './strict-limits.ts';
 import { compiler } from './strict-node.ts';
 import { NotStrict } from './strict-reference.ts';
@@ -31,7 +32,8 @@ export function strictSchema(
 ): StrictSchema | undefined {
   const isRoot = isObjectRoot(original);
   const wraps = options.wrap === true && !isRoot;
-  if (!isRoot && !wraps) return undefined;
+  // What is nested deeper than it can be walked is deeper than strict mode allows by far.
+  if ((!isRoot && !wraps) || isTooDeep(original)) return undefined;
   try {
     const root = wraps ? wrapped(original) : original;
     const compiled = compiler(root);
@@ -45,8 +47,7 @@ export function strictSchema(
       restore: (value) => (wraps ? unwrapped(node.restore(value)) : node.restore(value)),
     };
   } catch (error) {
-    // A schema that overflows the stack is deeper than strict mode allows by far.
-    if (error instanceof NotStrict || error instanceof RangeError) return undefined;
+    if (error instanceof NotStrict) return undefined;
     throw error;
   }
 }

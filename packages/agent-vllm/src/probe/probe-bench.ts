@@ -1,13 +1,13 @@
 import type { JsonObject, ModelEvent } from '@hexagent/agent-core';
 import {
   type AgentError,
+  alarm,
   isJsonObject,
   type JsonValue,
   linked,
   parseJson,
 } from '@hexagent/agent-core/adapter';
 import { createParser } from 'eventsource-parser';
-import type { Alarm } from '../alarm.ts';
 import { chatStream } from '../chat-stream.ts';
 import { type ServerConnection, wholeBody } from '../server-connection.ts';
 import type { ServerProfile } from '../server-profile.ts';
@@ -17,7 +17,6 @@ import type { Settings } from '../settings.ts';
 export type ProbeBench = {
   readonly settings: Settings;
   readonly connection: ServerConnection;
-  readonly alarm: Alarm;
   readonly model: string;
   /** Tokens of input and output together, where the server tells. */
   readonly window: number | undefined;
@@ -111,12 +110,12 @@ function answerOf(
 
 /** Work that ends with the caller's signal, and with its time. */
 export async function withinTime<T>(
-  { alarm, probeMs }: ProbeBench,
+  { settings, probeMs }: ProbeBench,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const link = linked(signal);
-  const cancel = alarm(probeMs, () => link.abort(new ProbeTimeout(probeMs)));
+  const cancel = alarm(settings.clock, probeMs, () => link.abort(new ProbeTimeout(probeMs)));
   try {
     return await link.until(work(link.signal));
   } finally {

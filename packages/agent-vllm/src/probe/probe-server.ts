@@ -1,5 +1,4 @@
 import type { ModelConclusion, ModelFinding, ModelProbe, Stop } from '@hexagent/agent-core';
-import { alarmOf } from '../alarm.ts';
 import { serverConnection } from '../server-connection.ts';
 import { noModelServed, type ServedModel, servedModels, windowOfProps } from '../server-models.ts';
 import type { ServerProfile } from '../server-profile.ts';
@@ -68,8 +67,7 @@ async function* probing(
   const settings = settingsOf(withoutTime(options));
   const connection = serverConnection(settings);
   const { probeMs = 30_000 } = options;
-  const alarm = alarmOf(settings.clock);
-  const opened = { settings, connection, alarm, probeMs, found: {} };
+  const opened = { settings, connection, probeMs, found: {} };
   try {
     const models = await listed(opened, signal);
     const model = settings.model ?? models[0]?.id;
