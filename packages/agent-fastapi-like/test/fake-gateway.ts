@@ -160,6 +160,8 @@ export function fakeGateway(): FakeGateway {
           if (batch.length > 0) yield batch;
           cursor = batch.at(-1)?.seq ?? cursor;
           if (last?.event.type === 'run-finished' || last?.event.type === 'run-paused') return;
+          // What came while the reader was busy has woken nobody.
+          if (batch.length > 0) continue;
           await new Promise<void>((resolve, reject) => {
             run.wake.push(resolve);
             if (caller.signal.aborted) reject(caller.signal.reason);

@@ -1,4 +1,10 @@
-import { AgentError, type Caller, type RunGateway, type RunHandle } from '@hexagent/agent-core';
+import {
+  AgentError,
+  type Caller,
+  linked,
+  type RunGateway,
+  type RunHandle,
+} from '@hexagent/agent-core';
 import type { FastifyBaseLogger } from 'fastify';
 
 /** What becomes of a run whose client leaves before the run rests. */
@@ -47,11 +53,8 @@ function cancelWithClient(
         log.error({ err: error, run: handle.runId });
     });
   };
-  if (signal.aborted) {
-    left();
-    return;
-  }
-  signal.addEventListener('abort', left, { once: true });
-  const forget = (): void => signal.removeEventListener('abort', left);
+  const link = linked(signal);
+  link.until(new Promise<never>(() => undefined)).catch(left);
+  const forget = (): void => link.release();
   handle.result.then(forget, forget);
 }

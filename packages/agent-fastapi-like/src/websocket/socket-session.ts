@@ -147,7 +147,7 @@ class Session {
     log.info({ run: handle.runId }, 'run begun');
     handle.result.catch((error: unknown) => log.error({ err: error, run: handle.runId }));
     const { runId } = handle;
-    return { runId, after: () => runs.watch(runId, 0, handle.events({ signal: caller.signal })) };
+    return { runId, after: () => runs.watch(runId, 0, (signal) => handle.events({ signal })) };
   }
 
   async #authenticate(token: string): Promise<void> {

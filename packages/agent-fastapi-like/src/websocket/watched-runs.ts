@@ -18,12 +18,14 @@ import { refusal } from './refusal.ts';
 export const MOST_RUNS = 100;
 const REMEMBERED = 1_000;
 
+/** The events of a run that this socket has begun. */
+type First = (signal: AbortSignal) => AsyncIterable<Envelope>;
 type Watched = { after: number; link: Linked | undefined };
 
 /** The runs whose events go down one socket. */
 export interface WatchedRuns {
   /** Sends the events behind `after`; `first` are those of a run that this socket has just begun. @throws AgentError `INPUT_INVALID` for too many */
-  watch(runId: RunId, after: number, first?: AsyncIterable<Envelope>): void;
+  watch(runId: RunId, after: number, first?: First): void;
   unwatch(runId: RunId): void;
   /** Goes on with a run that was watched until it paused. */
   goOn(runId: RunId): void;
@@ -84,11 +86,12 @@ export function watchedRuns({
     }
   };
 
-  const begin = (runId: RunId, run: Watched, first?: AsyncIterable<Envelope>): void => {
+  const begin = (runId: RunId, run: Watched, first?: First): void => {
     const link = linked(caller.signal);
     run.link = link;
     const { signal } = link;
-    const source = first ?? gateway.watch(runId, { after: run.after }, { ...caller, signal });
+    const source =
+      first?.(signal) ?? gateway.watch(runId, { after: run.after }, { ...caller, signal });
     void pump(runId, run, source);
   };
 
