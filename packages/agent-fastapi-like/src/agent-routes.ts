@@ -13,7 +13,7 @@ import { meteredGateway } from './metrics/metered-gateway.ts';
 import { claimProblems } from './mounts/claims.ts';
 import { createOperation } from './operation/operation.ts';
 import { checkedScopeSettings, type ScopeOptions } from './options.ts';
-import { HOST_ROUTES } from './routes/host-routes.ts';
+import { hostRoutes } from './routes/host-routes.ts';
 import { RESERVED_PATHS, serveScope } from './serve-scope.ts';
 
 export type AgentRoutesOptions = ScopeOptions & {
@@ -40,7 +40,7 @@ export const agentRoutes: FastifyPluginAsync<AgentRoutesOptions> = async (scope,
   const { runtime, prefix: _prefix, ...rest } = options;
   const settings = checkedScopeSettings(rest, OWN_KEYS);
   const { routes, needs } = declaredRoutes(rest.routes, resolverOf(runtime));
-  const claims = { own: HOST_ROUTES, reserved: RESERVED_PATHS, mounts: [], routes };
+  const claims = { own: hostRoutes(settings), reserved: RESERVED_PATHS, mounts: [], routes };
   const problems = [...needProblems(runtime, needs), ...claimProblems(claims)];
   if (problems.length > 0) throw bootstrapInvalid(problems);
   const operation = createOperation(settings.limits);

@@ -12,7 +12,7 @@ import { answerClientError } from './problems/client-error.ts';
 import { sendProblem } from './problems/error-reply.ts';
 import { LOG_SERIALIZERS } from './problems/log-line.ts';
 import { requestIdOf } from './problems/request-id.ts';
-import { HOST_ROUTES } from './routes/host-routes.ts';
+import { hostRoutes } from './routes/host-routes.ts';
 import { RESERVED_PATHS, serveScope } from './serve-scope.ts';
 import type { CorsOptions, HostSettings } from './settings.ts';
 
@@ -23,8 +23,12 @@ export type HostServer = {
 };
 
 /** Throws `BOOTSTRAP_INVALID` when two of mounts, routes and the host want one address. */
-export function checkClaims(mounts: readonly HttpMount[], routes: readonly Route[]): void {
-  const problems = claimProblems({ own: HOST_ROUTES, reserved: RESERVED_PATHS, mounts, routes });
+export function checkClaims(
+  settings: HostSettings,
+  wanted: { readonly mounts: readonly HttpMount[]; readonly routes: readonly Route[] },
+): void {
+  const own = hostRoutes(settings);
+  const problems = claimProblems({ own, reserved: RESERVED_PATHS, ...wanted });
   if (problems.length > 0) throw bootstrapInvalid(problems);
 }
 

@@ -88,7 +88,7 @@ const plugin: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOptions>({
     const settings = hostSettings(options);
     const { routes } = declaredRoutes(options.routes, (port) => resolved(port, context));
     const mounts = [...context.all(HttpMount), ...settings.mounts];
-    checkClaims(mounts, routes);
+    checkClaims(settings, { mounts, routes });
     let url: string | undefined;
     let server: HostServer | undefined;
     context.onStart(async (gateway: RunGateway) => {

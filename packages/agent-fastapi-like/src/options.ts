@@ -36,8 +36,8 @@ export type ScopeOptions = {
   /** Who may open a WebSocket from a page of another origin. */
   readonly sockets?: SocketOptions;
   /**
-   * `/metrics`: for callers with the permission `metrics:read`, for everybody, or for nobody. Default: `permitted` with
-   * `authenticate`, `public` without.
+   * `/metrics`: for whoever `authenticate` knows (`callers`, the default), for those of them with the permission `metrics:read`
+   * (`permitted`), or for everybody (`public`); `false` takes it away.
    */
   readonly metrics?: MetricsAccess;
 };
@@ -121,7 +121,7 @@ function scopeSettings({
   docs = {},
   onDisconnect,
   sockets = {},
-  metrics = authenticate === undefined ? 'public' : 'permitted',
+  metrics = 'callers',
 }: ScopeOptions): ScopeSettings {
   return {
     onDisconnect,

@@ -10,14 +10,14 @@ import { DOCS_PATHS, registerDocs } from './openapi/docs-page.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { sendProblem } from './problems/error-reply.ts';
 import { LOG_SERIALIZERS, pathOf } from './problems/log-line.ts';
-import { HOST_ROUTES, TAGS } from './routes/host-routes.ts';
+import { hostRoutes, TAGS } from './routes/host-routes.ts';
 import { Envelope } from './schemas/event.ts';
 import type { DocsSettings } from './settings.ts';
 import { SOCKET_MESSAGES } from './websocket/messages.ts';
 import { registerWebSocket } from './websocket/register-websocket.ts';
 
 /** Paths of the host that are no routes of the document, with everything below them. */
-export const RESERVED_PATHS: readonly string[] = [...DOCS_PATHS, '/metrics', '/agents/:agent/ws'];
+export const RESERVED_PATHS: readonly string[] = [...DOCS_PATHS, '/agents/:agent/ws'];
 
 export type ScopeParts = {
   readonly context: HostContext;
@@ -35,7 +35,7 @@ export async function serveScope(
   scope: FastifyInstance,
   { context, routes, answersUnknown }: ScopeParts,
 ): Promise<void> {
-  const all = [...HOST_ROUTES, ...routes];
+  const all = [...hostRoutes(context.settings), ...routes];
   prepareScope(scope);
   answerErrors(scope, { context, routes: all, answersUnknown });
   scope.addHook('onRoute', (route) => {
@@ -53,7 +53,7 @@ export async function serveScope(
   await context.operation.register(scope, context.settings);
   if (context.settings.authenticate === undefined)
     scope.addHook('onRequest', async ({ headers }) => refuseStrangers(headers));
-  registerMetrics(scope, context);
+  registerMetrics(scope, context.operation.metrics);
   for (const route of all) serveRoute(scope, route, context);
   const { docs } = context.settings;
   if (docs !== undefined) registerDocs(scope, documentOf(all, { docs, context }));

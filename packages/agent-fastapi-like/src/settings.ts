@@ -36,7 +36,7 @@ export type SocketOptions = {
   readonly origins?: readonly string[] | '*';
 };
 
-export const METRICS_ACCESSES = ['permitted', 'public', 'none'] as const;
+export const METRICS_ACCESSES = ['callers', 'permitted', 'public', false] as const;
 export type MetricsAccess = (typeof METRICS_ACCESSES)[number];
 
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;

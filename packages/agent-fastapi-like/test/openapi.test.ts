@@ -143,6 +143,10 @@ test('what every route really sends is what the document says, and nothing besid
   await start('hello', { body: { message: 'hi' } });
   await held('GET', '/healthz');
   await held('GET', '/readyz');
+  const counted = await fetch(`${url}/metrics`);
+  const told = { status: 200, type: counted.headers.get('content-type') };
+  const metrics = { ...told, body: await counted.text() };
+  expect(check.problems({ method: 'GET', path: '/metrics' }, metrics)).toEqual([]);
   // A stream is no JSON: it was held against its envelopes above, and its refusal is here.
   await ofRun('GET', '/runs/{runId}/events', { headers: { 'last-event-id': 'x' } });
   expect([...check.seen].sort()).toEqual([...check.operations()].sort());

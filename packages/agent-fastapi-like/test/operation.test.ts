@@ -158,17 +158,24 @@ test('two hosts of a process count for themselves', async () => {
   await other.close();
 });
 
-test('metrics are for callers with the permission, unless somebody opens them, or nobody wants them', async () => {
+test('metrics are for callers, or for those with the permission, or for everybody, or for nobody', async () => {
   const url = await serve({ authenticate: byToken });
   const seen = async (address: string, token?: string): Promise<number> => {
     const headers = token === undefined ? {} : as(token);
     return (await fetch(`${address}/metrics`, { headers })).status;
   };
   expect(await seen(url)).toBe(401);
-  expect(await seen(url, 't1')).toBe(404);
-  expect(await seen(url, 'operator')).toBe(200);
+  expect(await seen(url, 't1')).toBe(200);
+  await host?.close();
+  const permitted = await serve({ authenticate: byToken, metrics: 'permitted' });
+  expect(await seen(permitted)).toBe(401);
+  expect(await seen(permitted, 't1')).toBe(404);
+  expect(await seen(permitted, 'operator')).toBe(200);
   await host?.close();
   expect(await seen(await serve({ authenticate: byToken, metrics: 'public' }))).toBe(200);
   await host?.close();
-  expect(await seen(await serve({ metrics: 'none' }))).toBe(404);
+  const own: HttpHostOptions['routes'] = (api) => api.get('/metrics', {}, () => undefined);
+  expect(await seen(await serve({ metrics: false }))).toBe(404);
+  await host?.close();
+  expect(await seen(await serve({ metrics: false, routes: own }))).toBe(204);
 });
