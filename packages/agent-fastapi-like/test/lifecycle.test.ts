@@ -1,11 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { AgentError } from '@hexagent/agent-core';
+import { AgentError, runIdOf } from '@hexagent/agent-core';
 import { expect, test } from 'vitest';
 import { VERSION } from '../src/http-host.ts';
 import type { HttpHostOptions } from '../src/index.ts';
 import { httpHost } from '../src/index.ts';
+import { ask } from './client.ts';
 import { fakeGateway } from './fake-gateway.ts';
 import { startHost } from './fake-setup.ts';
 import { testMount } from './mount-kit.ts';
@@ -93,6 +94,31 @@ test('closing lets an open request finish, and refuses new ones', async () => {
   finish(new Response('finished'));
   expect(await (await answer).text()).toBe('finished');
   await closing;
+});
+
+test('a start that waits for a run that is kept is answered with the run when the host closes; its client asks elsewhere', async () => {
+  const gateway = fakeGateway();
+  const host = await startHost(gateway, { limits: { drainMs: 600_000 } });
+  const start = (agent: string) =>
+    ask(`${host.url}/agents/${agent}/runs`, { body: { message: 'x' } });
+  const answer = start('echo');
+  await until(() => gateway.inputs.length === 1);
+  const fleeting = start('fleeting');
+  await until(() => gateway.inputs.length === 2);
+  const closing = host.close();
+  expect(await answer).toMatchObject({
+    status: 202,
+    body: { run: { runId: 'r1', status: 'active' }, waits: [] },
+  });
+  expect((await answer).headers.get('location')).toBe('/runs/r1');
+  // What nobody keeps is waited for.
+  const usage = {};
+  const summary = { text: 'hi', toolCalls: [], evidenceCount: 0 };
+  const runId = runIdOf('r2');
+  gateway.settle('r2', { runId, kind: 'completed', output: 'hi', usage, ...summary });
+  expect(await fleeting).toMatchObject({ status: 200, body: { runId: 'r2' } });
+  await closing;
+  expect(gateway.entered.some(({ door }) => door === 'cancel')).toBe(false);
 });
 
 test('a request on a connection that is busy is told to come again while the host drains', async () => {

@@ -14,6 +14,8 @@ export interface Operation {
   readonly streams: HostStreams;
   /** True once the host closes: whoever asks whether it is ready is told no. */
   readonly draining: boolean;
+  /** Aborted with `HOST_CLOSING` by then: for who can give another answer than the one that it waits for. */
+  readonly closing: AbortSignal;
   readonly metrics: HostMetrics;
   /** Adds the hooks of this host to a scope, before its routes are. */
   register(scope: FastifyInstance, settings: ScopeSettings): Promise<void>;
@@ -30,7 +32,7 @@ export interface Operation {
 export function createOperation({ heartbeatMs }: { readonly heartbeatMs: number }): Operation {
   const open = openRequests();
   const outliving = new Set<Promise<unknown>>();
-  let draining = false;
+  const closing = new AbortController();
   let admit: Admit = async () => undefined;
   const metrics = hostMetrics(() => open.counts);
   return {
@@ -38,11 +40,12 @@ export function createOperation({ heartbeatMs }: { readonly heartbeatMs: number 
     metrics,
     streams: hostStreams(heartbeatMs, (events) => metrics.eventsSent(events)),
     get draining() {
-      return draining;
+      return closing.signal.aborted;
     },
+    closing: closing.signal,
     register: async (scope, settings) => {
       scope.addHook('onRequest', async () => {
-        if (draining) throw hostClosing();
+        if (closing.signal.aborted) throw hostClosing();
       });
       closeRefusedUpgrades(scope);
       await refuseUnderPressure(scope, settings.limits);
@@ -56,7 +59,7 @@ export function createOperation({ heartbeatMs }: { readonly heartbeatMs: number 
       outliving.add(kept);
     },
     drain: () => {
-      draining = true;
+      closing.abort(hostClosing());
       open.endStreams();
     },
     idle: async () => {

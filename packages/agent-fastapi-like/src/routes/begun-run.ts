@@ -2,9 +2,10 @@ import {
   type Caller,
   type Envelope,
   inputInvalid,
+  linked,
   type RunHandle,
   type RunId,
-  untilAborted,
+  type RunResult as RunOutcome,
 } from '@hexagent/agent-core';
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
@@ -24,7 +25,10 @@ export const BEGUN_ANSWERS: Readonly<Record<number, Answer>> = {
     headers: { location: 'Where the run is, when it is kept.' },
   },
   202: {
-    ...json(PausedRun, 'The run waits, or goes on by itself (`Prefer: respond-async`).'),
+    ...json(
+      PausedRun,
+      'The run waits, or goes on by itself (`Prefer: respond-async`, or the host closes).',
+    ),
     headers: {
       location: 'Where the run is.',
       'preference-applied': '`respond-async`, when that was asked for.',
@@ -74,9 +78,29 @@ export async function answerBegun(
     reply.header('preference-applied', 'respond-async');
     return accepted(served, handle.runId, caller);
   }
-  // A client that has left waits for nothing: what becomes of the run is not this request's.
-  const result = await untilAborted(handle.result, signal);
-  return result.kind === 'paused' ? accepted(served, handle.runId, caller) : result;
+  const { closing } = context.operation;
+  const result = await resultOf(handle, { signal, closing: kept ? closing : undefined });
+  const goesOn = result === undefined || result.kind === 'paused';
+  return goesOn ? accepted(served, handle.runId, caller) : result;
+}
+
+/**
+ * What a run comes to, unless its client leaves, which then waits for nothing. Undefined when the host closes before: a run that is
+ * kept goes on elsewhere.
+ */
+async function resultOf(
+  { result }: RunHandle,
+  { signal, closing }: { readonly signal: AbortSignal; readonly closing: AbortSignal | undefined },
+): Promise<RunOutcome<unknown> | undefined> {
+  const link = linked(signal, closing);
+  try {
+    return await link.until(result);
+  } catch (error) {
+    if (closing?.aborted === true && error === closing.reason) return undefined;
+    throw error;
+  } finally {
+    link.release();
+  }
 }
 
 async function accepted(
