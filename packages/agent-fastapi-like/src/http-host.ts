@@ -74,7 +74,10 @@ const plugin: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOptions>({
         onDisconnect: { enum: [...ON_DISCONNECT] },
         sockets: {
           type: 'object',
-          properties: { origins: { anyOf: [{ const: '*' }, { type: 'array', items: text }] } },
+          properties: {
+            origins: { anyOf: [{ const: '*' }, { type: 'array', items: text }] },
+            authenticateMs: { type: 'integer', minimum: 1 },
+          },
           additionalProperties: false,
         },
         metrics: { enum: [...METRICS_ACCESSES] },

@@ -33,7 +33,7 @@ export type ScopeOptions = {
    * since it can be joined again, and a stateless one ends.
    */
   readonly onDisconnect?: OnDisconnect;
-  /** Who may open a WebSocket from a page of another origin. */
+  /** Who may open a WebSocket from a page of another origin, and how long a client may take to say who it is. */
   readonly sockets?: SocketOptions;
   /**
    * `/metrics`: for whoever `authenticate` knows (`callers`, the default), for those of them with the permission `metrics:read`
@@ -91,7 +91,8 @@ export function hostSettings(options: HttpHostOptions): HostSettings {
   if (problems.length > 0) throw bootstrapInvalid(problems);
   const settings = scopeSettings(options);
   // Pages that may read answers may open sockets, unless something else was said.
-  const sockets = { origins: options.sockets?.origins ?? cors?.origins ?? [] };
+  const origins = options.sockets?.origins ?? cors?.origins ?? [];
+  const sockets = { ...settings.sockets, origins };
   return { ...settings, sockets, port, host, cors, mounts, logLevel };
 }
 
@@ -126,7 +127,7 @@ function scopeSettings({
   return {
     onDisconnect,
     metrics,
-    sockets: { origins: sockets.origins ?? [] },
+    sockets: { origins: [], authenticateMs: 10_000, ...sockets },
     authenticate,
     limits: {
       bodyBytes: DEFAULT_BODY_BYTES,

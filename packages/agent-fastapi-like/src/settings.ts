@@ -34,6 +34,8 @@ export type DocsOptions = {
 export type SocketOptions = {
   /** `https://app.example`, or `'*'`: every page, as long as its browser sends no cookies. Default: those of `cors`. */
   readonly origins?: readonly string[] | '*';
+  /** Milliseconds in which a client that has shown nothing at the upgrade must say who it is. Default 10,000. */
+  readonly authenticateMs?: number;
 };
 
 export const METRICS_ACCESSES = ['callers', 'permitted', 'public', false] as const;

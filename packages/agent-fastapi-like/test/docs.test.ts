@@ -50,6 +50,8 @@ test('a page tells how events work, with the shape of each', async () => {
   for (const kind of ['run-started', 'message-delta', 'rewound', 'wait-opened'])
     expect(page).toContain(`id="${kind}"`);
   expect(page).toContain('Last-Event-ID');
+  for (const word of ['SocketClientMessage', 'SocketServerMessage', 'hexagent.v1', '1012', '4401'])
+    expect(page).toContain(word);
 });
 
 test('without docs there are none', async () => {

@@ -27,8 +27,9 @@ export async function connect(
   url: string,
   path = '/agents/echo/ws',
   options: ClientOptions = {},
+  protocols: readonly string[] = [],
 ): Promise<Client> {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}${path}`, options);
+  const socket = new WebSocket(`${url.replace('http', 'ws')}${path}`, [...protocols], options);
   const said: Said[] = [];
   const waiting = new Set<() => void>();
   let read = 0;

@@ -316,6 +316,40 @@ test('who asks is shown at the upgrade, or said in the first message', async () 
   });
 });
 
+test('a page in a browser offers its token as a subprotocol, and is answered with the one of the messages', async () => {
+  await host.close();
+  host = await startHost(gateway, { authenticate: byToken });
+  const offering = (...protocols: readonly string[]) =>
+    connect(host.url, undefined, { headers: { cookie: 'wrong' } }, protocols);
+  const page = await offering('bearer.t1', 'hexagent.v1');
+  clients.push(page);
+  await page.next(typed('ready'));
+  expect(page.socket.protocol).toBe('hexagent.v1');
+  page.say({ id: 'a', type: 'start', input: { message: 'x' } });
+  await page.next(typed('done'));
+  expect(gateway.entered.find(({ door }) => door === 'start')).toBeDefined();
+  expect(gateway.lastCaller()?.principal.scope.tenantId).toBe('t1');
+  await expect(offering('hexagent.v1', 'bearer.wrong')).rejects.toThrow('401');
+  // A cookie that is no good may be another application's: the first message says who asks.
+  const silent = await offering('hexagent.v1');
+  clients.push(silent);
+  silent.say({ type: 'authenticate', token: 't2' });
+  await silent.next(typed('ready'));
+});
+
+test('who does not say in time who it is, is left', async () => {
+  await host.close();
+  host = await startHost(gateway, { authenticate: byToken, sockets: { authenticateMs: 20 } });
+  const mute = await open();
+  expect((await mute.closed).code).toBe(4401);
+  expect(mute.said).toEqual([]);
+  const known = await open(undefined, { headers: { authorization: 'Bearer t1' } });
+  const other = await open();
+  expect((await other.closed).code).toBe(4401);
+  known.say({ id: 'p', type: 'ping' });
+  expect(await known.next(typed('pong'))).toEqual({ v: 1, type: 'pong', id: 'p' });
+});
+
 test('fails closed: a wrong token is refused, at the upgrade and as a message, and so is a first message that says none', async () => {
   await host.close();
   host = await startHost(gateway, { authenticate: byToken });

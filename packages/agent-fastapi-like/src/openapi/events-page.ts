@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@hexagent/agent-core';
-import { SOCKET_MESSAGES } from '../websocket/messages.ts';
+import { CLOSE_REASONS, SOCKET_MESSAGES, SUBPROTOCOL } from '../websocket/messages.ts';
+import { MOST_RUNS } from '../websocket/watched-runs.ts';
 import { escaped } from './html.ts';
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem}
@@ -35,9 +36,17 @@ ${events.map((event) => section(wordOf(event), event)).join('\n')}
 
 function socketSection(schemas: JsonObject): string {
   const names = Object.keys(SOCKET_MESSAGES);
-  if (names.length === 0) return '';
   return `<h2>WebSocket</h2>
-<p><code>WS /agents/{agent}/ws</code>: one JSON message a frame, in both directions.</p>
+<p><code>WS /agents/{agent}/ws</code>: one JSON message a frame, in both directions. A message of the client may carry an <code>id</code>,
+which its answer repeats; messages are taken in their order. One socket starts and watches as many runs as it likes, up to ${MOST_RUNS} at
+a time. After a lost connection say <code>watch</code> with the last number as <code>after</code>.</p>
+<p>The subprotocol is <code>${SUBPROTOCOL}</code>. Who asks is told like everywhere by <code>Authorization</code>; a page in a browser, which
+can set no header, offers the subprotocols <code>${SUBPROTOCOL}</code> and <code>bearer.&lt;token&gt;</code>, or sends
+<code>authenticate</code> as its first message. <code>ready</code> says that the caller is known.</p>
+<p>The host pings quiet sockets and breaks off those that do not answer. A client that does not read is sent no more until it does.</p>
+<table><tr><th>closed with</th><th>because</th></tr>
+${CLOSE_REASONS.map(([code, why]) => `<tr><td>${code}</td><td>${escaped(why)}</td></tr>`).join('\n')}
+</table>
 ${names.map((name) => section(name, schemas[name])).join('\n')}`;
 }
 

@@ -85,9 +85,14 @@ const Cancel = Type.Object(
   CLOSED,
 );
 
+const Ping = Type.Object(
+  { ...HEAD, id: ID, type: Type.Literal('ping') },
+  { ...CLOSED, description: 'Asks whether the host is there: it answers with `pong`.' },
+);
+
 /** What a client says over a socket. */
 export const ClientMessage = Type.Union(
-  [Authenticate, Start, Watch, Unwatch, Signal, Resolve, Cancel],
+  [Authenticate, Start, Watch, Unwatch, Signal, Resolve, Cancel, Ping],
   { title: 'SocketClientMessage', description: 'What a client says. `type` says which.' },
 );
 export type ClientMessage = Static<typeof ClientMessage>;
@@ -99,6 +104,10 @@ const Ready = Type.Object(
 const Done = Type.Object(
   { ...HEAD, id: ID, type: Type.Literal('done'), runId: Type.Optional(RunName) },
   { description: 'What was asked for has been done; `runId` names the run of a start or a watch.' },
+);
+const Pong = Type.Object(
+  { ...HEAD, id: ID, type: Type.Literal('pong') },
+  { description: 'The answer to a `ping`.' },
 );
 const Told = Type.Object(
   { ...HEAD, type: Type.Literal('event'), envelope: Envelope },
@@ -135,7 +144,7 @@ const Failed = Type.Object(
 );
 
 /** What the host says over a socket. */
-export const ServerMessage = Type.Union([Ready, Done, Told, Snapshot, Rest, Failed], {
+export const ServerMessage = Type.Union([Ready, Done, Pong, Told, Snapshot, Rest, Failed], {
   title: 'SocketServerMessage',
   description: 'What the host says. `type` says which.',
 });
@@ -146,16 +155,25 @@ export const SOCKET_MESSAGES: Readonly<Record<string, JsonSchemaLike>> = {
   SocketServerMessage: ServerMessage,
 };
 
+/** The subprotocol of these messages; a client may leave it out. */
+export const SUBPROTOCOL = 'hexagent.v1';
+
 /** Why the host closes a socket. Source: RFC 6455, section 7.4; 4000 and above are for applications. */
 export const CLOSE_CODES = {
-  /** The host closes: come again, at once at another instance. */
-  restarting: 1012,
-  /** Frames are texts. */
   unsupported: 1003,
-  /** Too many messages that are none, or too many at once. */
   policy: 1008,
-  /** Who asks is not known, or was not said in time. */
+  tooLarge: 1009,
+  restarting: 1012,
   unauthenticated: 4401,
-  /** Who asks owns nothing here. */
   forbidden: 4403,
 } as const;
+
+/** The same in words. */
+export const CLOSE_REASONS: readonly (readonly [code: number, why: string])[] = [
+  [CLOSE_CODES.unsupported, 'A frame was no text.'],
+  [CLOSE_CODES.policy, 'Too many messages in a row were refused.'],
+  [CLOSE_CODES.tooLarge, 'A message is larger than `limits.bodyBytes`.'],
+  [CLOSE_CODES.restarting, 'The host closes: come again with the last numbers.'],
+  [CLOSE_CODES.unauthenticated, 'Who asks is not known, or was not said in time.'],
+  [CLOSE_CODES.forbidden, 'Who asks owns nothing here.'],
+];

@@ -5,12 +5,9 @@ import type { Principal } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { HostContext } from '../host-context.ts';
 import { type Liveness, livenessOf } from './liveness.ts';
-import { CLOSE_CODES } from './messages.ts';
+import { CLOSE_CODES, SUBPROTOCOL } from './messages.ts';
 import { checkOrigin, principalAtUpgrade, principalByToken } from './socket-door.ts';
 import { serveSocket } from './socket-session.ts';
-
-/** How long a client may take to say who it is, in milliseconds. */
-const AUTHENTICATE_MS = 10_000;
 
 /** Serves `WS /agents/:agent/ws`. Called after the routes are added. */
 export async function registerWebSocket(
@@ -46,7 +43,13 @@ async function upgrading(scope: FastifyInstance, bodyBytes: number): Promise<voi
   // The application around these routes has sockets of its own: what it has set up serves these, too.
   if (scope.hasDecorator('websocketServer')) return;
   await scope.register(websocket, {
-    options: { maxPayload: bodyBytes, perMessageDeflate: false, clientTracking: false },
+    options: {
+      maxPayload: bodyBytes,
+      perMessageDeflate: false,
+      clientTracking: false,
+      // Never the entry that holds a token.
+      handleProtocols: (offered) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
+    },
     // The sockets are closed by their own signals, with the code of a restart.
     preClose: (done) => done(),
   });
@@ -78,7 +81,7 @@ function admit(
   liveness.follow(socket);
   const patience = setTimeout(
     () => socket.close(CLOSE_CODES.unauthenticated, 'Nobody said who asks.'),
-    AUTHENTICATE_MS,
+    settings.sockets.authenticateMs,
   ).unref();
   const isKnown = (): void => clearTimeout(patience);
   if (principal !== undefined) isKnown();
@@ -98,6 +101,7 @@ function admit(
     streams: operation.streams,
     agent: request.params.agent,
     onDisconnect: settings.onDisconnect,
+    bodyBytes: settings.limits.bodyBytes,
     log: request.log,
     authenticate: async (token) => {
       const by = await principalByToken(token, { request, context });

@@ -26,22 +26,32 @@ function isOwn(origin: string, host: string): boolean {
 }
 
 /**
- * Who asks, by what stands in the head of the upgrade. Undefined: nothing does, so that the first message has to say it, as a page
- * in a browser must, which can set no header. Rejects when what is shown is not good.
+ * Who asks, by what stands in the head of the upgrade. Undefined: nothing does, so that the first message has to say it. A page in a
+ * browser can set no header but the list of subprotocols: an entry `bearer.<token>` there is a token, too. Rejects when a token that
+ * is shown is not good; a cookie that is not may be another application's.
  */
 export async function principalAtUpgrade(
   request: FastifyRequest,
   context: HostContext,
 ): Promise<Principal | undefined> {
   const { headers } = request;
-  const isSilent = headers.authorization === undefined && headers.cookie === undefined;
-  if (context.settings.authenticate === undefined || !isSilent)
+  if (context.settings.authenticate === undefined || headers.authorization !== undefined)
     return authenticateRequest(request, context);
+  const token = tokenIn(headers['sec-websocket-protocol']);
+  if (token !== undefined) return principalByToken(token, { request, context });
   // Something else in the head may be enough: a key in a header of its own, what a proxy has put there.
   return authenticateRequest(request, context).catch(() => undefined);
 }
 
-/** Who asks, by a token that came as a message: `authenticate` is given the head that a client with headers would have sent. */
+/** The entry of a list of subprotocols that is a token. */
+function tokenIn(protocols = ''): string | undefined {
+  const entries = protocols.split(',').map((entry) => entry.trim());
+  return entries.find((entry) => entry.startsWith(BEARER))?.slice(BEARER.length);
+}
+
+const BEARER = 'bearer.';
+
+/** Who asks, by a token that came as a message, or among the subprotocols: `authenticate` is given the head that a client with headers would have sent. */
 export async function principalByToken(
   token: string,
   { request, context }: { readonly request: FastifyRequest; readonly context: HostContext },

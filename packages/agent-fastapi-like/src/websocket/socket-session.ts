@@ -27,6 +27,8 @@ export type SessionParts = {
   /** Aborted when the socket closes, or the host does. */
   readonly signal: AbortSignal;
   readonly onDisconnect: OnDisconnect | undefined;
+  /** Bytes of one message. */
+  readonly bodyBytes: number;
   readonly log: FastifyBaseLogger;
   /** Who asks, when that was shown at the upgrade. */
   readonly principal: Principal | undefined;
@@ -44,10 +46,7 @@ const check = schemaCheck(ClientMessage);
 /** Talks with one client: takes its messages in their order, and sends the events of the runs that it watches. */
 export function serveSocket(socket: WebSocket, parts: SessionParts): void {
   const session = new Session(socket, parts);
-  socket.on('message', (_data, isBinary) => {
-    if (isBinary) socket.close(CLOSE_CODES.unsupported, 'Frames are texts.');
-  });
-  takeInOrder(socket, (text) => session.take(text));
+  takeInOrder(socket, { bodyBytes: parts.bodyBytes, take: (text) => session.take(text) });
 }
 
 /** What came of a message, and what follows when its answer has been sent. */
@@ -90,8 +89,12 @@ class Session {
     }
     const { caller } = this.#admitted;
     await this.#parts.admit(caller.principal);
-    const { runId, after } = await this.#ask(message, this.#admitted);
     const { id } = message;
+    if (message.type === 'ping') {
+      await this.#outbox.send({ v: 1, type: 'pong', ...(id === undefined ? {} : { id }) });
+      return;
+    }
+    const { runId, after } = await this.#ask(message, this.#admitted);
     await this.#outbox.send({
       v: 1,
       type: 'done',
@@ -102,7 +105,7 @@ class Session {
   }
 
   async #ask(
-    message: Exclude<ClientMessage, { readonly type: 'authenticate' }>,
+    message: Exclude<ClientMessage, { readonly type: 'authenticate' | 'ping' }>,
     { caller, runs }: Admitted,
   ): Promise<Asked> {
     const { gateway } = this.#parts;
