@@ -1,5 +1,8 @@
 import fastifyCors from '@fastify/cors';
 import fastifyHelmet from '@fastify/helmet';
+import fastifyRateLimit from '@fastify/rate-limit';
+import fastifyUnderPressure from '@fastify/under-pressure';
+import fastifyWebsocket from '@fastify/websocket';
 import {
   type App,
   bind,
@@ -15,6 +18,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type AgentRoutesOptions, agentMounts, agentRoutes } from '../src/index.ts';
 import { AT_ONCE, ask } from './client.ts';
 import { testMount } from './mount-kit.ts';
+import { connect, event, typed } from './socket-client.ts';
 import { eventsOf } from './sse-client.ts';
 
 const scribe = defineAgent({ name: 'scribe', recovery: 'action-boundary' });
@@ -128,6 +132,72 @@ test('a body is as large as its own limit says, not the application’s', async 
     body: { code: 'HTTP_BODY_TOO_LARGE' },
   });
   expect((await ask(`${url}/echo`, { body })).status).toBe(200);
+});
+
+test('in an application that limits its callers and measures its process the host counts for itself', async () => {
+  runtime = await bootstrap({ plugins: [scriptedModel([])], agents: [defineAgent({ name: 'a' })] });
+  const options = { runtime, authenticate: () => principal };
+  server = fastify();
+  await server.register(fastifyRateLimit, { max: 50, global: false });
+  for (const prefix of ['/one', '/two'])
+    await server.register(agentRoutes, { prefix, limits: { requests: 2 }, ...options });
+  const limited = await server.listen({ host: '127.0.0.1', port: 0 });
+  for (const prefix of ['/one', '/two'])
+    expect((await ask(`${limited}${prefix}/agents`)).headers.get('ratelimit-remaining')).toBe('1');
+  await server.close();
+  server = fastify();
+  await server.register(fastifyUnderPressure, { maxRssBytes: 1, sampleInterval: 10 });
+  await server.register(agentRoutes, options);
+  const pressed = await server.listen({ host: '127.0.0.1', port: 0 });
+  let answer = await ask(`${pressed}/agents`);
+  while (answer.status === 200) answer = await ask(`${pressed}/agents`);
+  expect(answer).toMatchObject({ status: 503, body: { code: 'HOST_OVERLOADED' } });
+});
+
+test('sockets are served beside those of the application, whose server of sockets they share', async () => {
+  const opened = async (hasOwn: boolean): Promise<void> => {
+    runtime = await bootstrap({
+      plugins: [scriptedModel([{ text: 'Hello.' }, { text: 'Hello.' }])],
+      agents: [defineAgent({ name: 'echo' })],
+    });
+    server = fastify();
+    if (hasOwn) {
+      await server.register(fastifyWebsocket);
+      await server.register(async (scope) => {
+        scope.get('/theirs', { websocket: true }, (socket) =>
+          socket.send('{"v":1,"type":"theirs"}'),
+        );
+      });
+    }
+    for (const prefix of ['/one', '/two'])
+      await server.register(agentRoutes, {
+        prefix,
+        runtime,
+        authenticate: () => principal,
+        limits: { bodyBytes: 1_000 },
+      });
+    const url = await server.listen({ host: '127.0.0.1', port: 0 });
+    if (hasOwn) {
+      const theirs = await connect(url, '/theirs');
+      await theirs.next(typed('theirs'));
+      theirs.socket.terminate();
+    }
+    for (const prefix of ['/one', '/two']) {
+      const client = await connect(url, `${prefix}/agents/echo/ws`);
+      await client.next(typed('ready'));
+      client.say({ type: 'start', input: { message: 'x' } });
+      await client.next(event('run-finished'));
+      client.socket.send('x'.repeat(2_000));
+      expect((await client.closed).code).toBe(1009);
+    }
+    const last = await connect(url, '/one/agents/echo/ws');
+    await server.close();
+    // The application's own server of sockets says goodbye in its own way.
+    expect((await last.closed).code).toBe(hasOwn ? 1005 : 1012);
+    await runtime.close();
+  };
+  await opened(true);
+  await opened(false);
 });
 
 test('routes of the application get ports of the runtime', async () => {

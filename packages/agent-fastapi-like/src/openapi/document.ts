@@ -164,7 +164,9 @@ function sharedErrors(
     ...(schemas.body === undefined
       ? []
       : (['HTTP_REQUEST_INVALID', 'HTTP_BODY_TOO_LARGE', 'HTTP_MEDIA_TYPE_UNSUPPORTED'] as const)),
+    'HTTP_RATE_LIMITED',
     'HOST_CLOSING',
+    'HOST_OVERLOADED',
     'INTERNAL_ERROR',
   ];
 }

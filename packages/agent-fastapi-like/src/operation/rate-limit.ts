@@ -22,14 +22,16 @@ export async function limitRate(
   const { requests, requestsMs } = settings.limits;
   if (requests === 0) return async () => undefined;
   const speakers = new WeakMap<FastifyRequest, string>();
-  await scope.register(rateLimit, {
-    global: false,
+  const counting = {
     max: requests,
     timeWindow: requestsMs,
     cache: MOST_CALLERS,
-    keyGenerator: (request) => speakers.get(request) ?? keyOfRequest(request, settings),
-  });
-  const count = scope.createRateLimit();
+    keyGenerator: (request: FastifyRequest) =>
+      speakers.get(request) ?? keyOfRequest(request, settings),
+  };
+  await scope.register(rateLimit, { global: false, ...counting });
+  // Said again: inside an application that limits its callers this makes a counter of the application's, with its numbers.
+  const count = scope.createRateLimit(counting);
   const refuse = (ttl: number): never => {
     onRefused();
     throw httpRateLimited(requests, ttl);

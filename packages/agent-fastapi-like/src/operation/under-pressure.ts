@@ -21,6 +21,8 @@ export async function refuseUnderPressure(
   { eventLoopDelayMs, heapBytes, rssBytes }: OperationSettings,
 ): Promise<void> {
   if (eventLoopDelayMs === 0 && heapBytes === 0 && rssBytes === 0) return;
+  // The application around these routes measures the same process, and its word holds here, too.
+  if (scope.hasDecorator('isUnderPressure')) return;
   await scope.register(underPressure, {
     maxEventLoopDelay: eventLoopDelayMs,
     maxHeapUsedBytes: heapBytes,

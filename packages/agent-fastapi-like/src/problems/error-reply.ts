@@ -1,5 +1,6 @@
 import {
   AgentError,
+  hostOverloaded,
   httpBodyTooLarge,
   httpMediaTypeUnsupported,
   httpRequestInvalid,
@@ -59,6 +60,8 @@ function ownError(
         'The body of this request is not as long as "content-length" says.',
         'Send the whole body, or leave the header to your client.',
       );
+    case 'FST_UNDER_PRESSURE':
+      return hostOverloaded('as the application around it measures');
     case 'FST_ERR_BAD_URL':
       return httpRequestInvalid('The path of this request is not text.', 'Encode it as UTF-8.');
   }
