@@ -17,4 +17,12 @@ export { HttpServer } from './http-server.ts';
 export type { HttpHostOptions, ScopeOptions } from './options.ts';
 export { HttpProblem, type HttpProblemWords } from './problems/http-problem.ts';
 export type { ProblemBody } from './problems/problem-body.ts';
-export type { CorsOptions, DocsOptions, HostLimits, LogLevel } from './settings.ts';
+export type {
+  CorsOptions,
+  DocsOptions,
+  HostLimits,
+  LogLevel,
+  MetricsAccess,
+  SocketOptions,
+} from './settings.ts';
+export type { OnDisconnect } from './streams/on-disconnect.ts';
