@@ -1,0 +1,94 @@
+import {
+  type App,
+  bootstrap,
+  createWorker,
+  defineAgent,
+  defineTool,
+  effects,
+  type Plugin,
+  type Principal,
+} from '@hexagent/agent-core';
+import { memoryDurability } from '@hexagent/agent-core/testing';
+import { type HttpHostOptions, HttpServer, httpHost } from '@hexagent/agent-fastapi-like';
+import { kyselyStore } from '@hexagent/agent-kysely';
+import { countingModel, type Speech } from './counting-model.ts';
+
+export type ServiceOptions = {
+  /** A database; absent: the memory of the process. */
+  readonly store?: string;
+  readonly speech?: Speech;
+  readonly leaseMs?: number;
+  /** Goes on with the runs of a process that is gone. */
+  readonly works?: boolean;
+  /** Callers are told apart by their bearer token, which is their tenant. */
+  readonly tokens?: boolean;
+  readonly host?: Partial<HttpHostOptions>;
+};
+
+export type Service = {
+  readonly app: App;
+  readonly url: string;
+  close(): Promise<void>;
+};
+
+/** An application over HTTP with a durable agent (`teller`), one that asks before it writes (`clerk`), and a stateless one (`fleeting`). */
+export async function countingService({
+  store,
+  speech = { deltas: 3, paceMs: 0 },
+  leaseMs,
+  works = false,
+  tokens = false,
+  host = {},
+}: ServiceOptions = {}): Promise<Service> {
+  const write = defineTool({
+    name: 'write',
+    description: 'Writes a line.',
+    input: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+    effects: effects.writeState(),
+    approval: 'required',
+    execute: () => 'written',
+  });
+  const durable = { recovery: 'action-boundary', limits: { maxSteps: 20 } } as const;
+  const app = await bootstrap({
+    plugins: [
+      store === undefined ? memoryDurability() : kyselyStore({ url: store, migrate: 'auto' }),
+      countingModel(speech),
+      httpHost({
+        port: 0,
+        logLevel: 'silent',
+        ...(tokens ? { authenticate: byToken } : {}),
+        ...host,
+      }),
+    ] satisfies readonly Plugin[],
+    agents: [
+      defineAgent({ name: 'teller', ...durable }),
+      defineAgent({
+        name: 'clerk',
+        ...durable,
+        tools: [write],
+        accepts: ['user-message', 'cancel'],
+      }),
+      defineAgent({ name: 'fleeting' }),
+    ],
+    ...(leaseMs === undefined ? {} : { leaseMs }),
+  });
+  const worker = works ? createWorker(app, { pollMs: 100 }) : undefined;
+  worker?.start();
+  const url = app.all(HttpServer)[0]?.url;
+  if (url === undefined) throw new Error('The host has no address.');
+  return {
+    app,
+    url,
+    close: async () => {
+      await worker?.drain();
+      await app.close();
+    },
+  };
+}
+
+/** Any token is a tenant; `wrong` is nobody's. */
+function byToken({ headers }: Request): Principal | undefined {
+  const token = /^Bearer (\S+)$/.exec(headers.get('authorization') ?? '')?.[1];
+  if (token === undefined || token === 'wrong') return undefined;
+  return { scope: { tenantId: token }, subject: token, roles: [], permissions: [] };
+}
