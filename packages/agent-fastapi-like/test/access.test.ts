@@ -53,6 +53,7 @@ const DOORS: readonly Door[] = [
   ['GET', '/grants'],
   ['DELETE', '/grants/a.b.c'],
   ['GET', '/conversations/c1'],
+  ['GET', '/metrics'],
 ];
 const knock = ([method, path, body]: Door, headers: Record<string, string>) =>
   call(path, { method, headers, ...(body === undefined ? {} : { body }) });
