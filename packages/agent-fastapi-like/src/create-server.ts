@@ -49,6 +49,12 @@ export async function createServer(
   const server = fastify({
     bodyLimit: bodyBytes,
     requestTimeout: requestMs,
+    http: {
+      requestTimeout: requestMs,
+      headersTimeout: requestMs,
+      // Node looks every 30 s, however short the time of a request is.
+      connectionsCheckingInterval: Math.min(30_000, Math.max(250, Math.ceil(requestMs / 4))),
+    },
     exposeHeadRoutes: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1_000 },

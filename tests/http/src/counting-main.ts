@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { countingService, type ServiceOptions } from './counting-service.ts';
 
 export type Order =
@@ -11,6 +12,8 @@ export type Measure = {
   /** Open sockets and servers, and running timers. */
   readonly sockets: number;
   readonly timers: number;
+  /** Bytes that wait in the process for their sockets to be read. */
+  readonly buffered: number;
   readonly uncaught: readonly string[];
 };
 
@@ -53,6 +56,17 @@ async function measure(): Promise<Measure> {
     rss,
     sockets: count(/^TCPSocketWrap$/),
     timers: count(/^Timeout$/),
+    buffered: buffered(),
     uncaught,
   };
+}
+
+function buffered(): number {
+  // Node has no public list of what is open; this one is only read.
+  const { _getActiveHandles } = process as unknown as {
+    readonly _getActiveHandles: () => readonly object[];
+  };
+  return _getActiveHandles()
+    .filter((handle) => handle instanceof Socket)
+    .reduce((sum, { writableLength }) => sum + writableLength, 0);
 }

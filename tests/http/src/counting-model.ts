@@ -12,22 +12,24 @@ export type Speech = {
   readonly deltas: number;
   /** Milliseconds between two of them. */
   readonly paceMs: number;
+  /** Characters of a delta; default: as few as its number takes. */
+  readonly characters?: number;
 };
 
 /** The n-th piece of what is said: its number comes first, so that a loss and a repetition show. */
-export function pieceOf(index: number): string {
-  return `${String(index).padStart(5, '0')} `;
+export function pieceOf(index: number, characters = 6): string {
+  return String(index).padStart(5, '0').padEnd(characters, ' ');
 }
 
-export function textOf({ deltas }: Speech): string {
-  return Array.from({ length: deltas }, (_, index) => pieceOf(index)).join('');
+export function textOf({ deltas, characters }: Speech): string {
+  return Array.from({ length: deltas }, (_, index) => pieceOf(index, characters)).join('');
 }
 
 /**
  * A model that counts aloud. A user's message that begins with "write" makes it call the tool of that name once, before it
  * counts; one that begins with "ask" makes it ask the client.
  */
-export function countingModel({ deltas, paceMs }: Speech): Plugin {
+export function countingModel({ deltas, paceMs, characters }: Speech): Plugin {
   const model: AgentModel = {
     id: 'counting',
     capabilities: () => ({
@@ -51,8 +53,9 @@ export function countingModel({ deltas, paceMs }: Speech): Plugin {
       }
       for (let index = 0; index < deltas; index += 1) {
         signal.throwIfAborted();
-        yield [{ type: 'text', text: pieceOf(index) }];
+        yield [{ type: 'text', text: pieceOf(index, characters) }];
         if (paceMs > 0) await pause(paceMs, signal);
+        else await new Promise((resolve) => setImmediate(resolve));
       }
       yield [{ type: 'finish', reason: 'stop', usage: {}, model: 'counting' }];
     },
