@@ -21,15 +21,15 @@ export type EventBodyOptions = {
   readonly snapshot?: (() => Promise<RunSnapshot>) | undefined;
 };
 
-/** Bytes that are made in advance of one reader, beside what its socket holds. */
-const AHEAD_BYTES = 16 * 1_024;
+/** Characters that are made in advance of one reader, beside what its socket holds. */
+const AHEAD = 16 * 1_024;
 
 /**
  * A watched run as the body of an answer: one frame an event, comments while nothing happens.
  *
  * Contract:
- * - the source is asked when the reader has taken what was there, and a batch is made into bytes a piece at a time: a reader that
- *   does not read costs `AHEAD_BYTES` and one event, and slows nobody;
+ * - the source is asked when the reader has taken what was there, and a batch is made into frames a piece at a time: a reader that
+ *   does not read costs `AHEAD` and one event, and slows nobody;
  * - a failure of the source is the last frame (`event: failure`, the problem as `data`), never a torn stream;
  * - a host that closes ends it with a comment.
  */
@@ -50,7 +50,9 @@ class EventBody extends Readable {
   #ended = false;
 
   constructor(open: (after?: number) => Batches, options: EventBodyOptions) {
-    super({ highWaterMark: AHEAD_BYTES });
+    super({ highWaterMark: AHEAD });
+    // Texts stay texts on their way to the socket.
+    this.setEncoding('utf8');
     this.#open = open;
     this.#options = options;
     this.#source = open()[Symbol.asyncIterator]();
@@ -98,24 +100,23 @@ class EventBody extends Readable {
 
   /** A piece of the batch: the reader asks for the next when it has this. */
   #give(): void {
-    const pieces: Buffer[] = [];
-    let bytes = 0;
-    while (this.#at < this.#batch.length && bytes < AHEAD_BYTES) {
-      const frame = this.#options.streams.frames.of(this.#batch[this.#at] as Envelope);
-      pieces.push(frame);
-      bytes += frame.length;
+    const first = this.#at;
+    let piece = '';
+    while (this.#at < this.#batch.length && piece.length < AHEAD) {
+      piece += this.#options.streams.frames.of(this.#batch[this.#at] as Envelope);
       this.#at += 1;
     }
+    const count = this.#at - first;
     if (this.#at === this.#batch.length) this.#batch = [];
-    if (pieces.length === 0) {
+    if (count === 0) {
       this.#ask();
       return;
     }
-    this.#options.streams.told(pieces.length);
-    this.#send(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, bytes));
+    this.#options.streams.told(count);
+    this.#send(piece);
   }
 
-  #send(piece: Buffer | string): void {
+  #send(piece: string): void {
     this.#wanted = false;
     this.#pulse.note();
     this.push(piece);
