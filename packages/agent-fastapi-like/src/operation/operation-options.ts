@@ -11,7 +11,7 @@ export type OperationLimits = {
   readonly requests?: number;
   /** Milliseconds. Default 60,000. */
   readonly requestsMs?: number;
-  /** How late the event loop may be, in milliseconds, before new requests are told to come again; 0: however late. Default 1,000. */
+  /** How late the event loop may be, in milliseconds, before new requests are told to come again; 0: however late. Default 5,000. */
   readonly eventLoopDelayMs?: number;
   /** The same for the heap, in bytes. Default 0: however large. */
   readonly heapBytes?: number;
@@ -43,7 +43,7 @@ export function operationSettings(
     drainMs = 5_000,
     requests = isShared ? 1_200 : 0,
     requestsMs = 60_000,
-    eventLoopDelayMs = 1_000,
+    eventLoopDelayMs = 5_000,
     heapBytes = 0,
     rssBytes = 0,
   } = limits;
