@@ -5,10 +5,10 @@ import { type Round, round, type ServerName } from './round.ts';
 const HELP = `bench:http: readers of event streams on loopback, our host beside a bare node:http server, by turns.
   --readers N  readers at once; default 1000
   --runs N     runs that they are spread over; default 4
-  --events N   text deltas of a run; default 400
+  --events N   text deltas of a run; default 200
   --slow N     readers among them that take a little and rest; default 100
   --pace MS    time between two deltas of a run in the paced load; default 20
-  --rounds N   rounds of both; default 5
+  --rounds N   rounds of both; default 3
   --only NAME  fast or paced`;
 
 const { values } = parseArgs({
@@ -16,10 +16,10 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
     readers: { type: 'string', default: '1000' },
     runs: { type: 'string', default: '4' },
-    events: { type: 'string', default: '400' },
+    events: { type: 'string', default: '200' },
     slow: { type: 'string', default: '100' },
     pace: { type: 'string', default: '20' },
-    rounds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '3' },
     only: { type: 'string' },
   },
 });
@@ -82,6 +82,7 @@ function print({ host, raw }: Rounds, { paceMs }: Load): void {
     );
   };
   if (paceMs === 0) line('deltas a second, all readers', ({ perSecond }) => perSecond);
+  line('characters of a delta', ({ charactersPerEvent }) => charactersPerEvent);
   line('processor time of a delta, µs', ({ cpuPerEvent }) => cpuPerEvent, 2);
   line('memory of a reader, heap, KB', ({ heldPerReader }) => heldPerReader / 1_024, 1);
   line('memory of a reader, process, KB', ({ rssPerReader }) => rssPerReader / 1_024, 1);

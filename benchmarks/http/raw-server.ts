@@ -7,6 +7,9 @@ import { obey, type Server } from './served.ts';
 type Reader = { readonly response: ServerResponse; sent: number; full: boolean };
 type Run = { readonly frames: string[]; readonly readers: Set<Reader> };
 
+/** Ids and texts are as long as those of the host: a write costs by its bytes, too. */
+const RUN_ID = 'r0123456789abcdefghij';
+
 /** What one writes by hand over `node:http`: every frame is made once, a reader that is full is left out until it drains. */
 async function rawServer(load: Load): Promise<Server> {
   const runs = Array.from({ length: load.runs }, (): Run => ({ frames: [], readers: new Set() }));
@@ -41,22 +44,23 @@ async function rawServer(load: Load): Promise<Server> {
 }
 
 async function play(run: Run, { events, paceMs }: Load): Promise<void> {
+  const text = Array.from({ length: events }, (_, index) => textOf(index)).join('');
   for (let index = 0; index <= events; index += 1) {
     const event =
       index < events
-        ? { type: 'message-delta', messageId: 'm1', delta: textOf(index) }
+        ? { type: 'message-delta', messageId: `${RUN_ID}.m2`, delta: textOf(index) }
         : {
             type: 'run-finished',
-            outcome: { kind: 'completed', text: '' },
+            outcome: { kind: 'completed', text },
             usage: {},
-            summary: {},
+            summary: { texts: [text] },
           };
     const seq = 2 ** 32 + index + 1;
     const envelope = {
-      rootRunId: 'r1',
-      runId: 'r1',
+      rootRunId: RUN_ID,
+      runId: RUN_ID,
       agent: 'bench',
-      stepId: 's1',
+      stepId: `${RUN_ID}.s1`,
       seq,
       at: Date.now(),
       event,

@@ -12,8 +12,9 @@ export type Report =
   | { readonly kind: 'connected' }
   | {
       readonly kind: 'read';
-      /** Deltas that arrived, of all readers. */
+      /** Deltas that arrived, of all readers, and the characters of everything that did. */
       readonly events: number;
+      readonly characters: number;
       /** Readers whose sequence is not whole: something lost, twice, out of order, or no end. */
       readonly faults: readonly string[];
       /** Epoch milliseconds when the last reader that is not slow had its last event, and the last slow one. */
@@ -22,12 +23,13 @@ export type Report =
     };
 
 /** A slow reader takes one piece from its socket, then rests. */
-const SLOW_REST_MS = 20;
+const SLOW_REST_MS = 10;
 
 class Reader {
   readonly isSlow: boolean;
   readonly #finished: () => void;
   deltas = 0;
+  characters = 0;
   endedAt = 0;
   fault: string | undefined;
   #lastId = 0;
@@ -39,6 +41,7 @@ class Reader {
   }
 
   take(piece: string): void {
+    this.characters += piece.length;
     const text = this.#rest + piece;
     let from = 0;
     for (;;) {
@@ -95,6 +98,7 @@ process.on('message', async (reading: Reading) => {
   report({
     kind: 'read',
     events: readers.reduce((sum, { deltas }) => sum + deltas, 0),
+    characters: readers.reduce((sum, { characters }) => sum + characters, 0),
     faults: readers.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
     fastAt: last(false),
     slowAt: last(true),

@@ -10,6 +10,8 @@ export type ServerName = 'host' | 'raw';
 export type Round = {
   /** Deltas that all readers took in a second, until the last reader that is not slow had all. */
   readonly perSecond: number;
+  /** Characters that a reader was sent for one of them: a fair comparison sends the same. */
+  readonly charactersPerEvent: number;
   /** Microseconds of the server's processor time for one delta at one reader. */
   readonly cpuPerEvent: number;
   /** Bytes that a connected, quiet reader holds in the server: heap and external, and what the process has more in all. */
@@ -54,6 +56,7 @@ export async function round(name: ServerName, load: Load): Promise<Round> {
   const slowAt = Math.max(...read.map((report) => report.slowAt));
   return {
     perSecond: (events * fastShare * 1_000) / (fastAt - begun),
+    charactersPerEvent: read.reduce((sum, { characters }) => sum + characters, 0) / events,
     cpuPerEvent: (after.cpu - quiet.cpu) / events,
     heldPerReader: (quiet.held - before.held) / load.readers,
     rssPerReader: (quiet.rss - before.rss) / load.readers,
