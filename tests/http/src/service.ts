@@ -44,7 +44,11 @@ const app = await bootstrap({
       }),
       limits: { requestMs: REQUEST_MS },
       routes: (api) => {
-        api.get('/written', { response: Type.Array(Type.String()) }, () => written);
+        api.get(
+          '/written',
+          { summary: 'What was written', response: Type.Array(Type.String()) },
+          () => written,
+        );
       },
     }),
   ],

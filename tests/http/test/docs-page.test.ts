@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_FLAGS, chromiumPath } from '../src/chromium.ts';
+import { ALICE } from '../src/contract.ts';
 import { type Service, startService } from '../src/service-process.ts';
 
 const executablePath = chromiumPath();
@@ -24,7 +25,7 @@ describe.skipIf(executablePath === undefined)('the docs page', () => {
       ...(executablePath === undefined ? {} : { executablePath }),
       args: [...CHROMIUM_FLAGS],
     });
-    page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
     page.on('console', (message) => {
       if (message.type() === 'error') complaints.push(message.text());
     });
@@ -53,5 +54,35 @@ describe.skipIf(executablePath === undefined)('the docs page', () => {
       await page.screenshot({
         path: fileURLToPath(new URL(`../../../${shot}`, import.meta.url)),
       });
+  });
+
+  test('tries a start out for whoever has said who asks, and for nobody else', async () => {
+    const start = page.locator('#operations-agents-startRun');
+    await start.locator('.opblock-summary-control').click();
+    await start.locator('[data-param-name="agent"] input').fill('clerk');
+    await start.locator('textarea.body-param__text').fill('{"message":"Buy milk."}');
+    /** What the page shows of an answer with this status. */
+    const execute = async (status: number): Promise<string> => {
+      await start.locator('button.execute').click();
+      const row = start.locator('.live-responses-table .response', { hasText: String(status) });
+      await row.first().waitFor();
+      return (await row.first().textContent()) ?? '';
+    };
+    expect(await execute(401)).toContain('"mend"');
+
+    await page.locator('.auth-wrapper .authorize').first().click();
+    await page.locator('.auth-container input').first().fill(ALICE);
+    await page.locator('.auth-btn-wrapper .authorize').first().click();
+    await page.locator('.auth-btn-wrapper .btn-done').first().click();
+    await start.locator('button.btn-clear').click();
+    const shown = await execute(202);
+    expect(shown).toContain('"status": "interrupted"');
+    const runs = await fetch(`${service.url}/runs`, {
+      headers: { authorization: `Bearer ${ALICE}` },
+    });
+    const { items } = (await runs.json()) as { readonly items: readonly { runId: string }[] };
+    expect(items).toHaveLength(1);
+    expect(shown).toContain(items[0]?.runId);
+    expect(asked.every((url) => url.startsWith(service.url) || url.startsWith('data:'))).toBe(true);
   });
 });
