@@ -1,3 +1,4 @@
+import { appendFile } from 'node:fs/promises';
 import {
   type App,
   bootstrap,
@@ -18,6 +19,8 @@ export type ServiceOptions = {
   readonly store?: string;
   readonly speech?: Speech;
   readonly leaseMs?: number;
+  /** A file that the tool `append` of the agent `keeper` writes a line to, each time it is executed. */
+  readonly lines?: string;
   /** Goes on with the runs of a process that is gone. */
   readonly works?: boolean;
   /** Callers are told apart by their bearer token, which is their tenant. */
@@ -31,11 +34,15 @@ export type Service = {
   close(): Promise<void>;
 };
 
-/** An application over HTTP with a durable agent (`teller`), one that asks before it writes (`clerk`), and a stateless one (`fleeting`). */
+/**
+ * An application over HTTP with a durable agent (`teller`), one that asks before it writes (`clerk`), one that appends to a file
+ * without asking (`keeper`), and a stateless one (`fleeting`).
+ */
 export async function countingService({
   store,
   speech = { deltas: 3, paceMs: 0 },
   leaseMs,
+  lines,
   works = false,
   tokens = false,
   host = {},
@@ -47,6 +54,17 @@ export async function countingService({
     effects: effects.writeState(),
     approval: 'required',
     execute: () => 'written',
+  });
+  const append = defineTool({
+    name: 'append',
+    description: 'Appends a line to a file.',
+    input: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+    effects: effects.writeState(),
+    approval: 'not-required',
+    execute: async () => {
+      if (lines !== undefined) await appendFile(lines, 'a line\n');
+      return 'appended';
+    },
   });
   const durable = { recovery: 'action-boundary', limits: { maxSteps: 20 } } as const;
   const app = await bootstrap({
@@ -68,6 +86,7 @@ export async function countingService({
         tools: [write],
         accepts: ['user-message', 'cancel'],
       }),
+      defineAgent({ name: 'keeper', ...durable, tools: [append] }),
       defineAgent({ name: 'fleeting' }),
     ],
     ...(leaseMs === undefined ? {} : { leaseMs }),
