@@ -154,6 +154,18 @@ test('in an application that limits its callers and measures its process the hos
   expect(answer).toMatchObject({ status: 503, body: { code: 'HOST_OVERLOADED' } });
 });
 
+test('who is refused by the limit of the application is told so in the form of the host', async () => {
+  runtime = await bootstrap({ plugins: [scriptedModel([])], agents: [] });
+  server = fastify();
+  await server.register(fastifyRateLimit, { max: 1, hook: 'preHandler' });
+  await server.register(agentRoutes, { runtime, authenticate: () => principal });
+  const url = await server.listen({ host: '127.0.0.1', port: 0 });
+  expect((await ask(`${url}/agents`)).status).toBe(200);
+  const refused = await ask(`${url}/agents`);
+  expect(refused).toMatchObject({ status: 429, body: { code: 'HTTP_RATE_LIMITED' } });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+});
+
 test('sockets are served beside those of the application, whose server of sockets they share', async () => {
   const opened = async (hasOwn: boolean): Promise<void> => {
     runtime = await bootstrap({

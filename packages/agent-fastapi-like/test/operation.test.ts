@@ -1,4 +1,5 @@
 import type { Principal, RunResult } from '@hexagent/agent-core';
+import { Type } from 'typebox';
 import { afterEach, expect, test } from 'vitest';
 import type { HttpHostOptions } from '../src/index.ts';
 import { AT_ONCE, ask, problemIn } from './client.ts';
@@ -47,6 +48,19 @@ test('a caller that asks too often is told when to come again; others are not af
   expect(problemIn(refused).code).toBe('HTTP_RATE_LIMITED');
   expect((await ask(`${url}/agents`, { headers: as('t2') })).status).toBe(200);
   expect((await ask(`${url}/healthz`)).status).toBe(200);
+});
+
+test('a route of the application is counted, though it is called like one for who looks after the process', async () => {
+  const url = await serve({
+    authenticate: byToken,
+    limits: { requests: 1 },
+    routes: (api) => {
+      api.get('/shop/healthz', { response: Type.String() }, () => 'open');
+    },
+  });
+  expect((await ask(`${url}/shop/healthz`, { headers: as('t1') })).status).toBe(200);
+  expect((await ask(`${url}/shop/healthz`, { headers: as('t1') })).status).toBe(429);
+  expect((await ask(`${url}/healthz`, { headers: as('t1') })).status).toBe(200);
 });
 
 test('guesses at a token and unknown paths are counted by address', async () => {

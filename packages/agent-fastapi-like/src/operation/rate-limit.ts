@@ -3,6 +3,7 @@ import { httpRateLimited, type Principal } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { authenticateRequest } from '../access/authenticate-request.ts';
 import type { ScopeSettings } from '../settings.ts';
+import { probes } from './probes.ts';
 
 /** Counts what is no request of its own, as a message of a socket. Rejects with `HTTP_RATE_LIMITED`. */
 export type Admit = (request: FastifyRequest, principal: Principal) => Promise<void>;
@@ -21,6 +22,8 @@ export async function limitRate(
 ): Promise<Admit> {
   const { requests, requestsMs } = settings.limits;
   if (requests === 0) return async () => undefined;
+  // Whoever looks after the process asks as often as it likes.
+  const isProbe = probes(scope, ['/healthz', '/readyz']);
   const speakers = new WeakMap<FastifyRequest, string>();
   const counting = {
     max: requests,
@@ -66,9 +69,4 @@ async function keyOfRequest(request: FastifyRequest, settings: ScopeSettings): P
 
 function keyOf({ scope, subject }: Principal): string {
   return JSON.stringify([scope.tenantId, scope.userId ?? null, subject]);
-}
-
-/** Whoever looks after the process asks as often as it likes. */
-function isProbe({ routeOptions: { url = '' } }: FastifyRequest): boolean {
-  return url.endsWith('/healthz') || url.endsWith('/readyz');
 }

@@ -2,6 +2,7 @@ import underPressure from '@fastify/under-pressure';
 import { hostOverloaded } from '@hexagent/agent-core';
 import type { FastifyInstance } from 'fastify';
 import type { OperationSettings } from './operation-options.ts';
+import { probes } from './probes.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   eventLoopDelay: 'its event loop is late',
@@ -23,12 +24,13 @@ export async function refuseUnderPressure(
   if (eventLoopDelayMs === 0 && heapBytes === 0 && rssBytes === 0) return;
   // The application around these routes measures the same process, and its word holds here, too.
   if (scope.hasDecorator('isUnderPressure')) return;
+  const isProbe = probes(scope, PROBES);
   await scope.register(underPressure, {
     maxEventLoopDelay: eventLoopDelayMs,
     maxHeapUsedBytes: heapBytes,
     maxRssBytes: rssBytes,
-    pressureHandler: ({ routeOptions: { url = '' } }, _reply, type) => {
-      if (PROBES.some((path) => url.endsWith(path))) return;
+    pressureHandler: (request, _reply, type) => {
+      if (isProbe(request)) return;
       throw hostOverloaded(WORDS[type] ?? type);
     },
   });

@@ -41,6 +41,13 @@ function levelOf(error: unknown, { raw }: FastifyReply): 'debug' | 'warn' | 'err
   return AgentError.is(error) && error.retryable ? 'warn' : 'error';
 }
 
+/** A limit of the application that the routes are in. */
+const REFUSED_AROUND: HttpProblem = new HttpProblem(429, {
+  code: 'HTTP_RATE_LIMITED',
+  detail: 'This caller has asked too often, as the application around this host counts.',
+  mend: 'Wait for as long as Retry-After says.',
+});
+
 /** A refusal of Fastify, or of a plugin of it, in the words of the catalogue. */
 function ownError(
   error: unknown,
@@ -66,6 +73,8 @@ function ownError(
       return httpRequestInvalid('The path of this request is not text.', 'Encode it as UTF-8.');
   }
   const status = error.statusCode ?? 500;
+  // Its `retry-after` is on the reply already.
+  if (status === 429) return REFUSED_AROUND;
   // What else is refused before a route is reached has words of Fastify only; they hold nothing of the inside.
   return status >= 400 && status < 500
     ? httpRequestInvalid('This request cannot be read.', 'Correct it and send it again.')

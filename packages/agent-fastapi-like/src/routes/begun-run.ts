@@ -1,4 +1,5 @@
 import {
+  AgentError,
   type Caller,
   type Envelope,
   inputInvalid,
@@ -67,8 +68,11 @@ export async function answerBegun(
   const handle = await begin(caller);
   const kept = isKept(caller);
   request.log.info({ run: handle.runId }, 'run begun');
-  // The run tells its failures in its events; a lost store is told by the next door that is asked.
-  handle.result.catch((error: unknown) => request.log.error({ err: error, run: handle.runId }));
+  // The run tells its failures in its events; a lost store is told by the next door that is asked. An orderly end is no error.
+  handle.result.catch((error: unknown) => {
+    const level = AgentError.is(error) && error.code === 'APP_CLOSED' ? 'info' : 'error';
+    request.log[level]({ err: error, run: handle.runId });
+  });
   if (kept) reply.header('location', locationOf(handle.runId, context.prefix));
   if (streams) {
     const events = (): AsyncIterable<readonly Envelope[]> => singly(handle.events({ signal }));

@@ -30,7 +30,7 @@ const AHEAD = 16 * 1_024;
  * Contract:
  * - the source is asked when the reader has taken what was there, and a batch is made into frames a piece at a time: a reader that
  *   does not read costs `AHEAD` and one event, and slows nobody;
- * - a failure of the source is the last frame (`event: failure`, the problem as `data`), never a torn stream;
+ * - a failure of the source is the last frame (`event: failure`, `{ error }` as `data`), never a torn stream;
  * - a host that closes ends it with a comment.
  */
 export function eventBody(open: (after?: number) => Batches, options: EventBodyOptions): Readable {
