@@ -1,18 +1,17 @@
 import {
   type AgentDefinition,
   type App,
+  type Binding,
   bind,
   bootstrap,
   Durability,
   type DurableStore,
   defineAgent,
-  definePlugin,
   defineTool,
   effects,
   type Message,
-  Model,
-  type Plugin,
 } from '@hexagent/agent-core';
+import { benchModel } from '../parts/bench-model.ts';
 
 const TOOL = 'lookup';
 
@@ -37,7 +36,11 @@ export async function toolRuns(store: DurableStore, steps: number): Promise<Tool
     recovery: 'action-boundary',
     limits: { maxSteps: 10_000, maxToolCalls: 10_000 },
   });
-  const app: App = await bootstrap({ plugins: [model(steps), bound(store)], agents: [agent] });
+  const app: App = await bootstrap({
+    plugins: [],
+    provide: [model(steps), bind(Durability, store)],
+    agents: [agent],
+  });
   return {
     run: async (history = 0) => {
       const result = await app.run(agent, {
@@ -60,57 +63,22 @@ function talk(messages: number): readonly Message[] {
   });
 }
 
-function bound(store: DurableStore): Plugin {
-  return definePlugin<Record<string, never>>({
-    manifest: {
-      name: 'bench-store',
-      version: '0.0.0',
-      contract: 1,
-      contributes: [Durability],
-      requires: [],
-      options: { type: 'object' },
-    },
-    setup: () => [bind(Durability, store)],
-  })({});
-}
-
 /** Calls the tool until it has been called often enough since the last user message. */
-function model(steps: number): Plugin {
-  return definePlugin<Record<string, never>>({
-    manifest: {
-      name: 'bench-model',
-      version: '0.0.0',
-      contract: 1,
-      contributes: [Model],
-      requires: [],
-      options: { type: 'object' },
-    },
-    setup: () => [
-      bind(Model, {
-        id: 'bench',
-        capabilities: () => ({
-          tools: true,
-          reasoning: false,
-          structuredOutput: 'none',
-          inputModalities: ['text'],
-        }),
-        async *stream({ messages }) {
-          const asked = messages.findLastIndex(({ role }) => role === 'user');
-          const answers = messages.slice(asked).filter(({ role }) => role === 'assistant').length;
-          const usage = { inputTokens: 10, outputTokens: 10 };
-          if (answers < steps)
-            yield [
-              { type: 'tool-call-start', index: 0, name: TOOL, providerCallId: 'call_0' },
-              { type: 'tool-call-delta', index: 0, delta: `{"query":"question ${answers}"}` },
-              { type: 'finish', reason: 'tool-calls', usage, model: 'bench' },
-            ];
-          else
-            yield [
-              { type: 'text', text: 'Here is what I found.' },
-              { type: 'finish', reason: 'stop', usage, model: 'bench' },
-            ];
-        },
-      }),
-    ],
-  })({});
+function model(steps: number): Binding {
+  return benchModel(async function* ({ messages }) {
+    const asked = messages.findLastIndex(({ role }) => role === 'user');
+    const answers = messages.slice(asked).filter(({ role }) => role === 'assistant').length;
+    const usage = { inputTokens: 10, outputTokens: 10 };
+    if (answers < steps)
+      yield [
+        { type: 'tool-call-start', index: 0, name: TOOL, providerCallId: 'call_0' },
+        { type: 'tool-call-delta', index: 0, delta: `{"query":"question ${answers}"}` },
+        { type: 'finish', reason: 'tool-calls', usage, model: 'bench' },
+      ];
+    else
+      yield [
+        { type: 'text', text: 'Here is what I found.' },
+        { type: 'finish', reason: 'stop', usage, model: 'bench' },
+      ];
+  });
 }

@@ -1,15 +1,13 @@
 import {
-  bind,
+  type Binding,
   bootstrap,
   defineAgent,
-  definePlugin,
   defineTool,
   effects,
-  Model,
   type ModelEvent,
   type ModelRequest,
-  type Plugin,
 } from '@hexagent/agent-core';
+import { benchModel } from '../parts/bench-model.ts';
 import { type Contender, lookUp, PROMPT, type Script, SYSTEM, TOOL, type Turn } from './script.ts';
 
 /** Deltas of one network read, as a server that is under load sends them. */
@@ -30,7 +28,7 @@ export async function agentCore(script: Script): Promise<Contender> {
     tools: [lookup],
     limits: { maxSteps: 1_000, maxToolCalls: 10_000 },
   });
-  const app = await bootstrap({ plugins: [scripted(script)], agents: [agent] });
+  const app = await bootstrap({ plugins: [], provide: [scripted(script)], agents: [agent] });
   return {
     async play() {
       let deltas = 0;
@@ -51,32 +49,11 @@ export async function agentCore(script: Script): Promise<Contender> {
   };
 }
 
-function scripted(script: Script): Plugin {
+function scripted(script: Script): Binding {
   const turns = script.map(batches);
-  return definePlugin<Record<string, never>>({
-    manifest: {
-      name: 'bench-model',
-      version: '0.0.0',
-      contract: 1,
-      contributes: [Model],
-      requires: [],
-      options: { type: 'object' },
-    },
-    setup: () => [
-      bind(Model, {
-        id: 'bench',
-        capabilities: () => ({
-          tools: true,
-          reasoning: false,
-          structuredOutput: 'with-tools',
-          inputModalities: ['text'],
-        }),
-        async *stream(request) {
-          yield* turns[turnOf(request)] ?? [];
-        },
-      }),
-    ],
-  })({});
+  return benchModel(async function* (request) {
+    yield* turns[turnOf(request)] ?? [];
+  });
 }
 
 function turnOf({ messages }: ModelRequest): number {

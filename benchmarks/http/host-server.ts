@@ -1,14 +1,7 @@
-import {
-  bind,
-  bootstrap,
-  defineAgent,
-  definePlugin,
-  Model,
-  type ModelEvent,
-  type Plugin,
-} from '@hexagent/agent-core';
+import { type Binding, bootstrap, defineAgent } from '@hexagent/agent-core';
 import { memoryDurability } from '@hexagent/agent-core/testing';
 import { HttpServer, httpHost } from '@hexagent/agent-fastapi-like';
+import { benchModel } from '../parts/bench-model.ts';
 import { type Load, pause, textOf } from './load.ts';
 import { obey, type Server } from './served.ts';
 
@@ -20,7 +13,8 @@ async function hostServer(load: Load): Promise<Server> {
   });
   const agent = defineAgent({ name: 'bench', recovery: 'action-boundary' });
   const app = await bootstrap({
-    plugins: [memoryDurability(), speaker(load, gate), httpHost({ port: 0, logLevel: 'silent' })],
+    plugins: [memoryDurability(), httpHost({ port: 0, logLevel: 'silent' })],
+    provide: [speaker(load, gate)],
     agents: [agent],
   });
   const url = app.all(HttpServer)[0]?.url;
@@ -40,36 +34,15 @@ async function hostServer(load: Load): Promise<Server> {
 }
 
 /** A model that says the script once the gate is open. */
-function speaker({ events, paceMs }: Load, gate: Promise<void>): Plugin {
-  return definePlugin<Record<string, never>>({
-    manifest: {
-      name: 'bench-model',
-      version: '0.0.0',
-      contract: 1,
-      contributes: [Model],
-      requires: [],
-      options: { type: 'object' },
-    },
-    setup: () => [
-      bind(Model, {
-        id: 'bench',
-        capabilities: () => ({
-          tools: true,
-          reasoning: false,
-          structuredOutput: 'none',
-          inputModalities: ['text'],
-        }),
-        async *stream(): AsyncGenerator<readonly ModelEvent[]> {
-          await gate;
-          for (let index = 0; index < events; index += 1) {
-            yield [{ type: 'text', text: textOf(index) }];
-            await pause(paceMs);
-          }
-          yield [{ type: 'finish', reason: 'stop', usage: {}, model: 'bench' }];
-        },
-      }),
-    ],
-  })({});
+function speaker({ events, paceMs }: Load, gate: Promise<void>): Binding {
+  return benchModel(async function* () {
+    await gate;
+    for (let index = 0; index < events; index += 1) {
+      yield [{ type: 'text', text: textOf(index) }];
+      await pause(paceMs);
+    }
+    yield [{ type: 'finish', reason: 'stop', usage: {}, model: 'bench' }];
+  });
 }
 
 obey(hostServer);

@@ -2,17 +2,16 @@ import { getEventListeners } from 'node:events';
 import {
   type AgentDefinition,
   type App,
+  type Binding,
   bind,
   bootstrap,
   Durability,
   type DurableStore,
   defineAgent,
-  definePlugin,
   defineTool,
   effects,
-  Model,
-  type Plugin,
 } from '@hexagent/agent-core';
+import { benchModel } from '../parts/bench-model.ts';
 
 /** What is left after so many units of work: bytes of the heap, and listeners. */
 export type Sample = { readonly done: number; readonly heap: number; readonly listeners: number };
@@ -110,46 +109,25 @@ async function appOf(
   agent: AgentDefinition,
   { store, steps }: { readonly store?: DurableStore; readonly steps: number },
 ): Promise<App> {
-  return bootstrap({ plugins: [parts(steps, store)], agents: [agent] });
+  return bootstrap({ plugins: [], provide: parts(steps, store), agents: [agent] });
 }
 
 /** A model that calls the tool so many times, and the store. */
-function parts(steps: number, store: DurableStore | undefined): Plugin {
-  return definePlugin<Record<string, never>>({
-    manifest: {
-      name: 'bench-parts',
-      version: '0.0.0',
-      contract: 1,
-      contributes: store === undefined ? [Model] : [Model, Durability],
-      requires: [],
-      options: { type: 'object' },
-    },
-    setup: () => [
-      bind(Model, {
-        id: 'bench',
-        capabilities: () => ({
-          tools: true,
-          reasoning: false,
-          structuredOutput: 'none',
-          inputModalities: ['text'],
-        }),
-        async *stream({ messages }) {
-          const answers = messages.filter(({ role }) => role === 'assistant').length;
-          const usage = { inputTokens: 1, outputTokens: 1 };
-          if (answers < steps)
-            yield [
-              { type: 'tool-call-start', index: 0, name: 'write', providerCallId: 'call_0' },
-              { type: 'tool-call-delta', index: 0, delta: '{}' },
-              { type: 'finish', reason: 'tool-calls', usage, model: 'bench' },
-            ];
-          else
-            yield [
-              { type: 'text', text: 'Done.' },
-              { type: 'finish', reason: 'stop', usage, model: 'bench' },
-            ];
-        },
-      }),
-      ...(store === undefined ? [] : [bind(Durability, store)]),
-    ],
-  })({});
+function parts(steps: number, store: DurableStore | undefined): readonly Binding[] {
+  const model = benchModel(async function* ({ messages }) {
+    const answers = messages.filter(({ role }) => role === 'assistant').length;
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    if (answers < steps)
+      yield [
+        { type: 'tool-call-start', index: 0, name: 'write', providerCallId: 'call_0' },
+        { type: 'tool-call-delta', index: 0, delta: '{}' },
+        { type: 'finish', reason: 'tool-calls', usage, model: 'bench' },
+      ];
+    else
+      yield [
+        { type: 'text', text: 'Done.' },
+        { type: 'finish', reason: 'stop', usage, model: 'bench' },
+      ];
+  });
+  return store === undefined ? [model] : [model, bind(Durability, store)];
 }
