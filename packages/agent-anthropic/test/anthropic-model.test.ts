@@ -10,6 +10,14 @@ import {
   streamed,
   write,
 } from '@hexagent/test-loopback';
+import {
+  collected,
+  failure,
+  never,
+  request,
+  SEARCH,
+  until,
+} from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AnthropicOptions, anthropicModel } from '../src/index.ts';
 import {
@@ -23,7 +31,6 @@ import {
   thinking,
   toolUse,
 } from './fixtures/frames.ts';
-import { collected, failure, never, request, SEARCH, until } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

@@ -1,11 +1,11 @@
 import type { Message, ModelRequest, Part } from '@hexagent/agent-core';
 import { callIdOf } from '@hexagent/agent-core';
+import { request, SEARCH, said } from '@hexagent/test-loopback/requests';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AnthropicOptions } from '../src/index.ts';
 import { messageRequests } from '../src/message-request.ts';
 import { settingsOf } from '../src/settings.ts';
-import { request, SEARCH, said } from './requests.ts';
 
 type Block = Readonly<Record<string, unknown>> & { readonly type?: string };
 

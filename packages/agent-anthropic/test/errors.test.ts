@@ -8,10 +8,10 @@ import {
   status,
   streamed,
 } from '@hexagent/test-loopback';
+import { collected, failure, never, pausing, request } from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type AnthropicOptions, anthropicModel } from '../src/index.ts';
 import { errorBody, errorFrame, messageStart, textAnswer } from './fixtures/frames.ts';
-import { collected, failure, never, pausing, request } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

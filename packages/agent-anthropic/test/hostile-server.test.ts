@@ -1,8 +1,8 @@
 import { type LoopbackServer, loopbackServer, status, streamed } from '@hexagent/test-loopback';
+import { collected, failure, never, request } from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AnthropicOptions, anthropicModel } from '../src/index.ts';
 import { errorFrame, messageStart, textAnswer } from './fixtures/frames.ts';
-import { collected, failure, never, request } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

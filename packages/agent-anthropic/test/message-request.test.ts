@@ -1,10 +1,10 @@
 import type { CallId, Message, ModelRequest, Part } from '@hexagent/agent-core';
 import { callIdOf } from '@hexagent/agent-core';
+import { request, SEARCH, said } from '@hexagent/test-loopback/requests';
 import { describe, expect, test } from 'vitest';
 import type { AnthropicOptions } from '../src/index.ts';
 import { messageRequests } from '../src/message-request.ts';
 import { settingsOf } from '../src/settings.ts';
-import { request, SEARCH, said } from './requests.ts';
 
 const BASE = { model: 'claude-test', apiKey: 'sk-1' } as const;
 

@@ -1,9 +1,9 @@
 import type { JsonObject, Message } from '@hexagent/agent-core';
+import { request, SEARCH, said } from '@hexagent/test-loopback/requests';
 import { describe, expect, test } from 'vitest';
 import { chatRequest } from '../src/chat/chat-request.ts';
 import { type OpenAiOptions, settingsOf } from '../src/openai-options.ts';
 import { wireSchemas } from '../src/wire-schemas.ts';
-import { request, SEARCH, said } from './requests.ts';
 import { assistant, calling, media, result, results, text, user } from './wire.ts';
 
 type Request = Parameters<typeof request>[0];

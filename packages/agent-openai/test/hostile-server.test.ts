@@ -5,9 +5,9 @@ import {
   status,
   streamed,
 } from '@hexagent/test-loopback';
+import { collected, failure, never, request } from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OpenAiOptions, openaiModel } from '../src/index.ts';
-import { collected, failure, never, request } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

@@ -18,8 +18,11 @@ const apis = [
 
 describe.each(apis)('$api, within $totalMs ms', ({ api, scripted, totalMs }) => {
   for (const rule of modelContract) {
-    const isCounted = rule.needs === 'count-tokens' && api === 'chat';
-    test.skipIf(isCounted)(rule.name, async () => {
+    if (rule.needs === 'count-tokens' && api === 'chat') {
+      console.log(`left out over Chat Completions, which count no tokens: "${rule.name}"`);
+      continue;
+    }
+    test(rule.name, async () => {
       const server = scripted(loopback);
       const apiKey = 'sk-contract-0123456789';
       const { baseUrl } = loopback;

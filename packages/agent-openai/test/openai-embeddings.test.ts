@@ -6,10 +6,10 @@ import {
   stalled,
   status,
 } from '@hexagent/test-loopback';
+import { failure, never, pausing } from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OpenAiEmbeddingOptions, openaiEmbeddings } from '../src/index.ts';
 import { textBatches } from '../src/text-batches.ts';
-import { failure, never, pausing } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

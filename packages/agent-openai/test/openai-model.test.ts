@@ -10,11 +10,20 @@ import {
   status,
   streamed,
 } from '@hexagent/test-loopback';
+import {
+  collected,
+  failure,
+  never,
+  pausing,
+  request,
+  SEARCH,
+  said,
+  until,
+} from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OpenAiOptions, openaiModel } from '../src/index.ts';
 import { callChunk, chunk, DONE, ROLE } from './fixtures/chat-frames.ts';
 import { NEUTRAL_USAGE, ResponsesFrames, USAGE } from './fixtures/responses-frames.ts';
-import { collected, failure, never, pausing, request, SEARCH, said, until } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

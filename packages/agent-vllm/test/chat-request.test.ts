@@ -1,10 +1,10 @@
 import { callIdOf, type JsonValue, type Message, type Part } from '@hexagent/agent-core';
+import { request, SEARCH, said } from '@hexagent/test-loopback/requests';
 import { describe, expect, test } from 'vitest';
 import { chatRequests } from '../src/chat-request.ts';
 import { type ProfileChoice, SERVER_PROFILES } from '../src/server-profiles.ts';
 import { settingsOf } from '../src/settings.ts';
 import type { VllmOptions } from '../src/vllm-options.ts';
-import { request, SEARCH, said } from './requests.ts';
 
 type Request = Parameters<typeof request>[0];
 

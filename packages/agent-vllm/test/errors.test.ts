@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { overflowOf } from '@hexagent/agent-core/adapter';
 import { type LoopbackServer, loopbackServer, status, streamed } from '@hexagent/test-loopback';
+import { collected, failure, never, pausing, request } from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type VllmOptions, vllmModel } from '../src/index.ts';
 import { chunk, ROLE, textAnswer } from './fixtures/frames.ts';
-import { collected, failure, never, pausing, request } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

@@ -8,11 +8,11 @@ import {
   streamed,
   write,
 } from '@hexagent/test-loopback';
+import { collected, failure, never, pausing, request } from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type VllmOptions, vllmModel } from '../src/index.ts';
 import { codeOf, profileOf } from '../src/probe/profile-of.ts';
 import { chunk, DONE, ROLE, textAnswer } from './fixtures/frames.ts';
-import { collected, failure, never, pausing, request } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

@@ -8,10 +8,10 @@ import {
   status,
   streamed,
 } from '@hexagent/test-loopback';
+import { failure, never } from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ProbeOptions, probeServer } from '../src/index.ts';
 import { bare, call, calls, chunk, DONE, ROLE, USAGE } from './fixtures/frames.ts';
-import { failure, never } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { type LoopbackServer, loopbackServer, streamed } from '@hexagent/test-loopback';
+import { collected, never, request, SEARCH } from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { vllmModel } from '../src/index.ts';
 import { bare, call, calls, chunk, DONE, ROLE, textAnswer, USAGE } from './fixtures/frames.ts';
-import { collected, never, request, SEARCH } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

@@ -6,10 +6,10 @@ import {
   status,
   streamed,
 } from '@hexagent/test-loopback';
+import { collected, failure, never, pausing, request } from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type VllmOptions, vllmModel } from '../src/index.ts';
 import { textAnswer } from './fixtures/frames.ts';
-import { collected, failure, never, pausing, request } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

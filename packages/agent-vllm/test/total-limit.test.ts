@@ -6,10 +6,10 @@ import {
   status,
   streamed,
 } from '@hexagent/test-loopback';
+import { collected, failure, never, request, until } from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { vllmModel } from '../src/index.ts';
 import { textAnswer } from './fixtures/frames.ts';
-import { collected, failure, never, request, until } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

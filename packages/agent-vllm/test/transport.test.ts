@@ -10,10 +10,17 @@ import {
   streamed,
   write,
 } from '@hexagent/test-loopback';
+import {
+  collected,
+  failure,
+  never,
+  pausing,
+  request,
+  until,
+} from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type VllmOptions, vllmModel } from '../src/index.ts';
 import { chunk, DONE, ROLE, textAnswer } from './fixtures/frames.ts';
-import { collected, failure, never, pausing, request, until } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {

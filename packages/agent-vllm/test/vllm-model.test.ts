@@ -5,10 +5,17 @@ import {
   status,
   streamed,
 } from '@hexagent/test-loopback';
+import {
+  collected,
+  failure,
+  never,
+  pausing,
+  request,
+  SEARCH,
+} from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type VllmOptions, vllmModel } from '../src/index.ts';
 import { call, calls, chunk, DONE, ROLE, textAnswer, USAGE } from './fixtures/frames.ts';
-import { collected, failure, never, pausing, request, SEARCH } from './requests.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {
