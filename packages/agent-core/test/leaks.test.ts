@@ -11,17 +11,24 @@ const collect: () => void = runInNewContext('gc');
 /** A run that is left behind weighs more; what the engine keeps for itself weighs less. In bytes. */
 const A_RUN = 4_000;
 
-/** Bytes of the heap that one unit of work more leaves behind, once the code is warm. */
+/**
+ * Bytes of the heap that one unit of work more leaves behind, once the code is warm: the least of three rounds, since a leak is in
+ * each of them, and what the engine makes of the code as it grows warmer is not.
+ */
 async function leftBehind(work: (units: number) => Promise<void>, units: number): Promise<number> {
   const heap = (): number => {
     collect();
     return process.memoryUsage().heapUsed;
   };
   await work(units);
-  const before = heap();
-  await work(units);
-  await new Promise((resolve) => setTimeout(resolve, 0));
-  return (heap() - before) / units;
+  const rounds: number[] = [];
+  while (rounds.length < 3) {
+    const before = heap();
+    await work(units);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    rounds.push((heap() - before) / units);
+  }
+  return Math.min(...rounds);
 }
 
 test('suspending and resuming leaves the heap as it was (C44)', async () => {

@@ -1,4 +1,3 @@
-import { AgentError } from '../base/error.ts';
 import { principalRequired, runNotFound } from '../base/error-catalog.ts';
 import { type RunId, rootOf } from '../base/ids.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
@@ -35,16 +34,14 @@ export type OwnedHead = RunHead & { readonly store: DurableStore };
  * @throws AgentError `FORMAT_UNKNOWN` for a run of a newer edition: this version neither reads nor writes it.
  */
 export async function headFor(
-  { setup: { store } }: GatewayParts,
+  parts: GatewayParts,
   given: string,
-  { principal, signal }: Caller,
+  caller: Caller,
 ): Promise<OwnedHead> {
   const id = givenId(given);
-  const head = await store?.records.head(rootOf(id), { signal });
-  if (store === undefined || head === undefined || !owns(head.principal.scope, principal.scope))
-    throw runNotFound(id);
-  checkFormat(head.format, { runId: head.run.rootRunId });
-  return { ...head, store };
+  const head = await ownedHead(parts, id, caller);
+  if (head === undefined) throw runNotFound(id);
+  return head;
 }
 
 /**
@@ -56,12 +53,21 @@ export async function headForKey(
   rootRunId: RunId,
   caller: Caller,
 ): Promise<OwnedHead> {
-  try {
-    return await headFor(parts, rootRunId, caller);
-  } catch (error) {
-    if (!AgentError.is(error) || error.code !== 'RUN_NOT_FOUND') throw error;
-    throw runNotFound(String(caller.requestKey));
-  }
+  const head = await ownedHead(parts, rootRunId, caller);
+  if (head === undefined) throw runNotFound(String(caller.requestKey));
+  return head;
+}
+
+async function ownedHead(
+  { setup: { store } }: GatewayParts,
+  id: string,
+  { principal, signal }: Caller,
+): Promise<OwnedHead | undefined> {
+  const head = await store?.records.head(rootOf(id), { signal });
+  if (store === undefined || head === undefined || !owns(head.principal.scope, principal.scope))
+    return undefined;
+  checkFormat(head.format, { runId: head.run.rootRunId });
+  return { ...head, store };
 }
 
 /** A stateless run is nowhere but here, while it lives; undefined for any other. */

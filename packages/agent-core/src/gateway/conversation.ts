@@ -7,7 +7,7 @@ import type { Caller } from './caller.ts';
 import type { GatewayParts } from './drive.ts';
 import { pageFor } from './page-query.ts';
 import { shownState } from './shown-state.ts';
-import { type ShownMessage, shownTree } from './shown-tree.ts';
+import { runIn, type ShownMessage, shownTree } from './shown-tree.ts';
 
 /** Which part of a conversation: `after` is the `next` of the page before, which is younger. */
 export type ConversationQuery = { readonly after?: string; readonly limit?: number };
@@ -58,12 +58,10 @@ export async function conversationOf(
   if (found.items.length === 0 && after === undefined) throw conversationNotFound(conversationId);
   const roots = found.items.filter(({ runId, rootRunId }) => runId === rootRunId);
   const turns: ConversationTurn[] = [];
-  for (const run of roots.toSorted(byAge)) turns.push(await turnOf(parts, { run, store, caller }));
+  // The list has the last changed run first; of two that began in one millisecond the later one changed later.
+  const inOrder = roots.toReversed().sort((left, right) => left.createdAt - right.createdAt);
+  for (const run of inOrder) turns.push(await turnOf(parts, { run, store, caller }));
   return { conversationId, turns, ...(found.next === undefined ? {} : { next: found.next }) };
-}
-
-function byAge(left: RunState, right: RunState): number {
-  return left.createdAt - right.createdAt || (left.runId < right.runId ? -1 : 1);
 }
 
 async function turnOf(
@@ -80,6 +78,8 @@ async function turnOf(
   checkFormat(tree.format, { runId: run.rootRunId });
   const { runs, messages } = await shownTree(parts, tree);
   const own = `${run.runId}.m`;
-  const [shown = run] = runs.filter(({ runId }) => runId === run.runId);
-  return { run: shown, messages: messages.filter(({ messageId }) => messageId.startsWith(own)) };
+  return {
+    run: runIn(runs, run),
+    messages: messages.filter(({ messageId }) => messageId.startsWith(own)),
+  };
 }

@@ -2,7 +2,7 @@ import type { DurableStore } from '../durable/durable-store.ts';
 import type { ActiveRun } from '../runner/active-run.ts';
 import type { RunState } from '../vocabulary/state.ts';
 import type { GatewayParts } from './drive.ts';
-import { shownTree } from './shown-tree.ts';
+import { runIn, shownTree } from './shown-tree.ts';
 
 /**
  * A stored run as it may be shown: marked values that tools have put into the shared state are masked, as they are in its
@@ -15,9 +15,8 @@ export async function shownState(
 ): Promise<RunState> {
   if (Object.keys(run.shared).length === 0 || !mayHoldMarks(parts, run.agent)) return run;
   const tree = await store.records.load(run.rootRunId, { signal });
-  const shown = tree === undefined ? undefined : await shownTree(parts, tree);
-  const same = shown?.runs.find(({ runId }) => runId === run.runId);
-  return { ...run, shared: same?.shared ?? {} };
+  if (tree === undefined) return { ...run, shared: {} };
+  return { ...run, shared: runIn((await shownTree(parts, tree)).runs, run).shared };
 }
 
 /** The same for a run that is nowhere but here. */

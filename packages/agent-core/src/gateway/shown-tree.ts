@@ -42,6 +42,12 @@ export type ShownTree = {
   readonly messages: readonly ShownMessage[];
 };
 
+/** A run as its tree has it, which may be younger than what is in hand. */
+export function runIn(runs: readonly RunState[], run: RunState): RunState {
+  /* v8 ignore next -- a tree holds the run that it was loaded for */
+  return runs.find(({ runId }) => runId === run.runId) ?? run;
+}
+
 /** What stands in place of what cannot be masked. */
 const WITHHELD: Part = {
   type: 'text',

@@ -10,7 +10,7 @@ import { checkCaller, headFor } from './access.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayParts } from './drive.ts';
 import { shownState } from './shown-state.ts';
-import { type LedgerCall, type ShownMessage, shownTree } from './shown-tree.ts';
+import { type LedgerCall, runIn, type ShownMessage, shownTree } from './shown-tree.ts';
 
 /** Rows of one read of the log. */
 const PAGE = 200;
@@ -53,7 +53,7 @@ export async function snapshotOf(
   }
   const { runs, ...shown } = await shownTree(parts, tree);
   return {
-    run: rootOf(runs, run),
+    run: runIn(runs, run),
     lastSeq: tree.lastSeq,
     prunedThrough,
     deliveries: tree.deliveries,
@@ -73,10 +73,6 @@ export async function callsOf(
   const { run, store } = await headFor(parts, runId, caller);
   const tree = await store.records.load(run.rootRunId, { signal: caller.signal });
   return tree === undefined ? [] : (await shownTree(parts, tree)).calls;
-}
-
-function rootOf(runs: readonly RunState[], head: RunState): RunState {
-  return runs.find(({ runId }) => runId === head.runId) ?? head;
 }
 
 /** Reads the log up to the moment of the tree and keeps what belongs to its open steps. */

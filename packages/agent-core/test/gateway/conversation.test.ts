@@ -79,6 +79,21 @@ describe('a conversation', () => {
     await app.close();
   });
 
+  test('has an empty last page when what was on it is gone', async () => {
+    const { store, clock } = storeWithClock();
+    const app = await appOf(writer, [done, done], { store, provide: withClock(clock) });
+    await app.run(writer, { message: 'a', conversationId }, as);
+    await clock.advance(1_000);
+    await app.run(writer, { message: 'b', conversationId }, as);
+    const { next } = await app.runs.conversation(conversationId, { limit: 1 }, alice);
+    await app.prune({ olderThan: 500, keep: 'nothing', scope: alice.principal.scope });
+    expect(await app.runs.conversation(conversationId, { after: String(next) }, alice)).toEqual({
+      conversationId,
+      turns: [],
+    });
+    await app.close();
+  });
+
   test('is not found by others, and looks as if it were not there', async () => {
     const app = await appOf(writer, [done], { store: memoryStore() });
     await app.run(writer, { message: 'x', conversationId }, as);
