@@ -19,7 +19,7 @@ import { sendSignal } from './send-signal.ts';
 import { shownHere, shownState } from './shown-state.ts';
 import { callsOf, snapshotOf } from './snapshot.ts';
 import { startRun } from './start-run.ts';
-import { checkCursor, watchRun } from './watch-run.ts';
+import { checkCursor, type Watching, watchOnce } from './watch-run.ts';
 
 /** The doors of an application: every one of them checks who knocks. */
 export function createGateway(parts: GatewayParts): RunGateway {
@@ -30,7 +30,8 @@ export function createGateway(parts: GatewayParts): RunGateway {
     },
     start: (agent, input, caller) => startRun(parts, agent, { input, caller }),
     resume: (runId, caller) => resumeRun(parts, runId, caller),
-    watch: (runId, { after = 0 }, caller) => watched(parts, { runId, after, caller }),
+    watch: (runId, { after }, caller) =>
+      watchOnce(parts, () => watching(parts, { runId, after, caller })),
     signal: (runId, signal, caller) => sendSignal(parts, { runId, signal, caller }),
     resolve: (waitId, resolution, caller) => resolveWait(parts, { waitId, resolution, caller }),
     cancel: (runId, reason, caller) => cancelRun(parts, { runId, reason, caller }),
@@ -87,14 +88,15 @@ function storeOf({ setup }: GatewayParts): DurableStore {
   return setup.store;
 }
 
-async function* watched(
+/** Lets a reader in: what it may watch, and from where. */
+async function watching(
   parts: GatewayParts,
   {
     runId,
-    after,
+    after = 0,
     caller,
-  }: { readonly runId: RunId; readonly after: number; readonly caller: Caller },
-): ReturnType<typeof watchRun> {
+  }: { readonly runId: RunId; readonly after: number | undefined; readonly caller: Caller },
+): Promise<Watching> {
   if (statelessFor(parts, runId, caller) === undefined) {
     const { fence, lastSeq, prunedThrough } = await headFor(parts, runId, caller);
     checkCursor(after);
@@ -102,5 +104,5 @@ async function* watched(
     if (fenceOf(after) > fence) throw cursorInvalid(after);
     if (after < prunedThrough) throw eventsPruned(after, { prunedThrough, lastSeq });
   }
-  yield* watchRun(parts, rootOf(runId), { after, signal: caller.signal });
+  return { runId: rootOf(runId), after, signal: caller.signal };
 }

@@ -1,8 +1,9 @@
-import { onAbort } from '../base/abort.ts';
 import type { AgentYield } from '../events/agent-yield.ts';
 import type { Envelope } from '../events/envelope.ts';
 import { toYields } from '../events/project-yields.ts';
 import type { EventFeed } from '../runner/event-feed.ts';
+import { onNews } from './on-news.ts';
+import { endsStream } from './watch-run.ts';
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
@@ -47,8 +48,7 @@ class FeedIterator implements AsyncIterator<Envelope, undefined> {
     if (value !== undefined) {
       this.#index += 1;
       this.#cursor = value.seq;
-      const { type } = value.event;
-      if (type === 'run-finished' || type === 'run-paused') this.#ended = true;
+      if (endsStream(value)) this.#ended = true;
       return Promise.resolve({ done: false, value });
     }
     if (this.#index >= 0 && this.#feed.keeps(this.#index) && !this.#feed.stopped)
@@ -69,15 +69,7 @@ class FeedIterator implements AsyncIterator<Envelope, undefined> {
 
   #wait(): Promise<IteratorResult<Envelope, undefined>> {
     return new Promise((resolve) => {
-      let woken = false;
-      const go = (): void => {
-        if (woken) return;
-        woken = true;
-        leave?.();
-        resolve(this.next());
-      };
-      const leave = this.#signal && onAbort(this.#signal, go);
-      this.#feed.onChange(go);
+      onNews(this.#feed, this.#signal, () => resolve(this.next()));
     });
   }
 }

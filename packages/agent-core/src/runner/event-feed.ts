@@ -195,12 +195,6 @@ export class EventFeed {
     return index >= this.#base;
   }
 
-  /** Resolves when something can be read from this index or the feed has stopped. */
-  async changed(index: number): Promise<void> {
-    if (index < this.#shown || this.#stopped) return;
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
   /** Calls back once, when something new can be read or the feed has stopped. */
   onChange(callback: () => void): void {
     this.#waiting.push(callback);
