@@ -14,7 +14,7 @@ import { LOG_SERIALIZERS } from './problems/log-line.ts';
 import { requestIdOf } from './problems/request-id.ts';
 import { hostRoutes } from './routes/host-routes.ts';
 import { RESERVED_PATHS, serveScope } from './serve-scope.ts';
-import type { CorsOptions, HostSettings } from './settings.ts';
+import type { CorsOptions, HostSettings, TrustProxy } from './settings.ts';
 
 export type HostServer = {
   readonly fastify: FastifyInstance;
@@ -45,11 +45,16 @@ export async function createServer(
     readonly routes: readonly Route[];
   },
 ): Promise<HostServer> {
-  const { bodyBytes, requestMs } = settings.limits;
+  const { bodyBytes, heartbeatMs, requestMs } = settings.limits;
+  const { trustProxy } = settings;
   const server = fastify({
     bodyLimit: bodyBytes,
     requestTimeout: requestMs,
+    trustProxy: isNames(trustProxy) ? [...trustProxy] : trustProxy,
     http: {
+      // A silent peer is asked by the kernel whether it is there: of one that is gone without a word nothing else would tell.
+      keepAlive: true,
+      keepAliveInitialDelay: Math.max(1_000, heartbeatMs), // whole seconds
       requestTimeout: requestMs,
       headersTimeout: requestMs,
       // Node looks every 30 s, however short the time of a request is.
@@ -72,6 +77,10 @@ export async function createServer(
   await serveScope(server, { context, routes, answersUnknown: true });
   await server.register(async (scope) => registerMounts(scope, mounts, context));
   return { fastify: server, operation, connections };
+}
+
+function isNames(trusted: TrustProxy): trusted is readonly string[] {
+  return Array.isArray(trusted);
 }
 
 function corsPlugin({ origins, credentials = false, maxAgeSeconds = 600 }: CorsOptions) {

@@ -24,5 +24,6 @@ export type {
   LogLevel,
   MetricsAccess,
   SocketOptions,
+  TrustProxy,
 } from './settings.ts';
 export type { OnDisconnect } from './streams/on-disconnect.ts';

@@ -4,6 +4,7 @@ import {
   type HttpMount,
   type Problem,
 } from '@hexagent/agent-core';
+import fastify from 'fastify';
 import type { Authenticate } from './access/authenticate.ts';
 import { isLoopback } from './access/loopback.ts';
 import type { Routes } from './api/user-routes.ts';
@@ -17,6 +18,7 @@ import type {
   MetricsAccess,
   ScopeSettings,
   SocketOptions,
+  TrustProxy,
 } from './settings.ts';
 import type { OnDisconnect } from './streams/on-disconnect.ts';
 
@@ -49,6 +51,11 @@ export type HttpHostOptions = ScopeOptions & {
   readonly host?: string;
   /** Default: no page of another origin. */
   readonly cors?: CorsOptions;
+  /**
+   * The proxies in front of the host: which of them may say where a request comes from. Default false: nobody may, and limits and logs see the
+   * address of whoever connects. Whoever is trusted without being a proxy names any address it likes, and is counted under it.
+   */
+  readonly trustProxy?: TrustProxy;
   /** Mounts beside those that plugins bind. */
   readonly mounts?: readonly HttpMount[];
   /** What is logged, as JSON lines on stderr. Default `error`. */
@@ -71,15 +78,18 @@ const HOST_KEYS = [
   'cors',
   'mounts',
   'logLevel',
+  'trustProxy',
 ] as const satisfies readonly (keyof HttpHostOptions)[];
 
 /** Defaults filled in; throws `BOOTSTRAP_INVALID` with every problem that a schema of plain data cannot see. */
 export function hostSettings(options: HttpHostOptions): HostSettings {
   const { port, host = '127.0.0.1', authenticate, cors, mounts = [], logLevel = 'error' } = options;
+  const { trustProxy = false } = options;
   const problems = [
     ...unknownKeys(options, { of: 'httpHost', known: HOST_KEYS }),
     ...notFunctions(options, 'httpHost'),
     ...corsProblems(cors),
+    ...proxyProblems(trustProxy),
   ];
   if (authenticate === undefined && !isLoopback(host)) {
     problems.push({
@@ -93,7 +103,7 @@ export function hostSettings(options: HttpHostOptions): HostSettings {
   // Pages that may read answers may open sockets, unless something else was said.
   const origins = options.sockets?.origins ?? cors?.origins ?? [];
   const sockets = { ...settings.sockets, origins };
-  return { ...settings, sockets, port, host, cors, mounts, logLevel };
+  return { ...settings, sockets, port, host, cors, mounts, logLevel, trustProxy };
 }
 
 /** The same for routes inside an application of somebody else, which nobody can say is out of reach. */
@@ -202,5 +212,19 @@ function isOrigin(text: string): boolean {
     return new URL(text).origin === text;
   } catch {
     return false;
+  }
+}
+
+/** The list is read by Fastify: what it does not take is found out by asking it. A count of hops it takes, and trusts nobody. */
+function proxyProblems(trustProxy: unknown): Problem[] {
+  const at = 'httpHost.options.trustProxy';
+  const mend = 'Name the addresses of the proxies, like "10.0.0.0/8" or "loopback".';
+  if (typeof trustProxy === 'number')
+    return [{ at, seen: 'is a number of hops, which a caller could make up.', mend }];
+  try {
+    fastify({ trustProxy: trustProxy as boolean });
+    return [];
+  } catch (error) {
+    return [{ at, seen: `cannot be used: ${String(error)}.`, mend }];
   }
 }

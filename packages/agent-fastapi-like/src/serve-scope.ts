@@ -1,23 +1,24 @@
 import helmet from '@fastify/helmet';
 import { httpMethodNotAllowed, httpRouteUnknown, type JsonObject } from '@hexagent/agent-core';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseStrangers } from './access/refuse-strangers.ts';
+import { pathPattern } from './api/path-pattern.ts';
 import type { Route } from './api/route.ts';
-import { prepareScope, serveRoute } from './api/serve-route.ts';
+import { methodsOf, prepareScope, serveRoute } from './api/serve-route.ts';
 import type { HostContext } from './host-context.ts';
 import { registerMetrics } from './metrics/register-metrics.ts';
-import { DOCS_PATHS, registerDocs } from './openapi/docs-page.ts';
+import { DOCS_FILES, DOCS_PATHS, registerDocs } from './openapi/docs-page.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { sendProblem } from './problems/error-reply.ts';
 import { LOG_SERIALIZERS, pathOf } from './problems/log-line.ts';
 import { hostRoutes, TAGS } from './routes/host-routes.ts';
 import { Envelope } from './schemas/event.ts';
 import type { DocsSettings } from './settings.ts';
-import { SOCKET_MESSAGES } from './websocket/messages.ts';
+import { SOCKET_MESSAGES, SOCKET_PATH } from './websocket/messages.ts';
 import { registerWebSocket } from './websocket/register-websocket.ts';
 
 /** Paths of the host that are no routes of the document, with everything below them. */
-export const RESERVED_PATHS: readonly string[] = [...DOCS_PATHS, '/agents/:agent/ws'];
+export const RESERVED_PATHS: readonly string[] = [...DOCS_PATHS, SOCKET_PATH];
 
 export type ScopeParts = {
   readonly context: HostContext;
@@ -88,31 +89,32 @@ function answerErrors(
     sendProblem(error, { request, reply, bodyBytes }),
   );
   // Without a path of its own a scope shares unknown paths with the application around it, which answers them itself.
-  if (!answersUnknown) return;
-  const patterns = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
-  scope.setNotFoundHandler((request, reply) => {
-    const path = pathOf(request.url);
-    const inside = path.slice(context.prefix.length);
-    const methods = [
-      ...new Set(
-        patterns.filter(({ pattern }) => pattern.test(inside)).map(({ method }) => method),
-      ),
-    ];
-    if (methods.length === 0)
-      return sendProblem(httpRouteUnknown(request.method, path), { request, reply, bodyBytes });
-    reply.header('allow', methods.join(', '));
-    const error = httpMethodNotAllowed(request.method, path, methods);
-    return sendProblem(error, { request, reply, bodyBytes });
-  });
+  if (answersUnknown) scope.setNotFoundHandler(unknownHandler(routes, context));
 }
 
-/** What a path of a route matches: one segment for each parameter. */
-function patternOf(path: string): RegExp {
-  const source = path
-    .split('/')
-    .map((segment) =>
-      segment.startsWith(':') ? '[^/]+' : segment.replaceAll(/[.+()[\]{}^$|]/g, '\\$&'),
-    )
-    .join('/');
-  return new RegExp(`^${source}/?$`);
+/** A path that nobody serves is told apart from a method that a path does not take. */
+function unknownHandler(
+  routes: readonly Route[],
+  { settings, prefix }: HostContext,
+): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+  const { docs, limits } = settings;
+  const reading = docs === undefined ? [] : DOCS_FILES;
+  const served = [
+    ...routes.map((route) => ({ ...route, methods: methodsOf(route) })),
+    ...reading.map((path) => ({ path, methods: ['GET', 'HEAD'] })),
+    { path: SOCKET_PATH, methods: ['GET'] },
+  ].map(({ path, methods }) => ({ pattern: pathPattern(path), methods }));
+  return (request, reply) => {
+    const path = pathOf(request.url);
+    const inside = path.slice(prefix.length);
+    const methods = [
+      ...new Set(served.flatMap((one) => (one.pattern.test(inside) ? one.methods : []))),
+    ];
+    if (methods.length > 0) reply.header('allow', methods.join(', '));
+    const error =
+      methods.length === 0
+        ? httpRouteUnknown(request.method, path)
+        : httpMethodNotAllowed(request.method, path, methods);
+    return sendProblem(error, { request, reply, bodyBytes: limits.bodyBytes });
+  };
 }

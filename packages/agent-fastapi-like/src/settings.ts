@@ -38,6 +38,16 @@ export type SocketOptions = {
   readonly authenticateMs?: number;
 };
 
+/**
+ * Who is believed when it says in `X-Forwarded-For`, `-Host` and `-Proto` where a request comes from and under which name it was asked for:
+ * nobody, everybody, addresses and ranges (`'10.0.0.0/8'`, `'loopback'`), or whom a function says. `hop` is 0 for whoever has connected.
+ */
+export type TrustProxy =
+  | boolean
+  | string
+  | readonly string[]
+  | ((address: string, hop: number) => boolean);
+
 export const METRICS_ACCESSES = ['callers', 'permitted', 'public', false] as const;
 export type MetricsAccess = (typeof METRICS_ACCESSES)[number];
 
@@ -64,4 +74,5 @@ export type HostSettings = ScopeSettings & {
   readonly cors: CorsOptions | undefined;
   readonly mounts: readonly HttpMount[];
   readonly logLevel: LogLevel;
+  readonly trustProxy: TrustProxy;
 };

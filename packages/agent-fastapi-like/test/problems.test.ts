@@ -116,7 +116,22 @@ test('a path that nobody serves is 404, and a method that a path does not take i
     status: 405,
     body: { code: 'HTTP_METHOD_NOT_ALLOWED', detail: '/runs/r1 is served, but not for DELETE.' },
   });
-  expect(method.headers.get('allow')).toBe('GET');
+  expect(method.headers.get('allow')).toBe('GET, HEAD');
+  for (const [path, allowed] of [
+    ['/openapi.json', 'GET, HEAD'],
+    ['/docs', 'GET, HEAD'],
+    ['/docs/start.js', 'GET, HEAD'],
+    // A stream has no end that a HEAD could tell of.
+    ['/runs/r1/events', 'GET'],
+    ['/agents/echo/runs', 'POST'],
+  ] as const) {
+    const refused = await call(path, { method: 'OPTIONS' });
+    expect([path, refused.status, refused.headers.get('allow')]).toEqual([path, 405, allowed]);
+  }
+  expect((await call('/docs', { method: 'HEAD' })).status).toBe(200);
+  expect((await call('/docs/nothing')).status).toBe(404);
+  for (const path of ['/runs/', '/RUNS', '//runs', '/agents//runs', '/waits/'])
+    expect([path, (await call(path)).status]).toEqual([path, 404]);
   expect((await call('/grants/g', { body: {} })).headers.get('allow')).toBe('DELETE');
   expect((await call('/%ff')).body).toMatchObject({ code: 'HTTP_REQUEST_INVALID' });
 });

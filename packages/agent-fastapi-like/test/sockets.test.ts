@@ -1,4 +1,3 @@
-import { connect as connectTcp } from 'node:net';
 import { AgentError, type AgentEvent, type Principal } from '@hexagent/agent-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FakeGateway, fakeGateway } from './fake-gateway.ts';
@@ -396,29 +395,4 @@ test('a page of another origin opens no socket with the cookies of its browser',
 test('without authenticate a page of another origin is refused as everywhere', async () => {
   const foreign = { headers: { origin: 'https://evil.example' } };
   await expect(connect(host.url, undefined, foreign)).rejects.toThrow('403');
-});
-
-test('an upgrade to what is no socket is answered over HTTP, and its connection is closed', async () => {
-  const { port, hostname } = new URL(host.url);
-  for (const [head, status] of [
-    ['GET /agents HTTP/1.1', 200],
-    ['GET /nowhere HTTP/1.1', 404],
-    [
-      'POST /agents/echo/runs HTTP/1.1\r\ncontent-length: 15\r\ncontent-type: application/json',
-      400,
-    ],
-  ] as const) {
-    const socket = connectTcp(Number(port), hostname);
-    let answer = '';
-    socket.on('data', (data) => {
-      answer += data;
-    });
-    const ended = new Promise((resolve) => socket.once('close', resolve));
-    const upgrade = 'connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13';
-    socket.write(
-      `${head}\r\nhost: localhost\r\n${upgrade}\r\nsec-websocket-key: abcdefghijklmnopqrstuQ==\r\n\r\n{"message":"x"}`,
-    );
-    await ended;
-    expect(answer).toContain(`HTTP/1.1 ${status}`);
-  }
 });

@@ -1,7 +1,9 @@
+import { httpRouteUnknown, isJsonObject } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authenticateRequest } from '../access/authenticate-request.ts';
 import { callerOf, streamCallerOf } from '../access/caller.ts';
 import type { HostContext } from '../host-context.ts';
+import { pathOf } from '../problems/log-line.ts';
 import type { Answer, Route } from './route.ts';
 import { requestCheck } from './validation.ts';
 
@@ -29,9 +31,10 @@ export function serveRoute(scope: FastifyInstance, route: Route, context: HostCo
     url: path,
     bodyLimit: context.settings.limits.bodyBytes,
     config: { access },
-    exposeHeadRoute: method === 'GET' && !streams(route),
+    exposeHeadRoute: methodsOf(route).includes('HEAD'),
     schema: fastifySchema(route),
     onRequest: async (request, reply) => {
+      if (hasEmptyParam(request)) throw httpRouteUnknown(request.method, pathOf(request.url));
       if (access !== 'public') await authenticateRequest(request, context);
       nameRun(request, reply);
     },
@@ -46,12 +49,22 @@ export function serveRoute(scope: FastifyInstance, route: Route, context: HostCo
   });
 }
 
+/** A path that ends where its parameter should stand, like `/runs/`, is not that of a route. */
+function hasEmptyParam({ params }: FastifyRequest): boolean {
+  return isJsonObject(params) && Object.values(params).includes('');
+}
+
 /** Every line that is logged from here on says which run it is about. */
 function nameRun(request: FastifyRequest, reply: FastifyReply): void {
   const { params } = request;
   if (typeof params !== 'object' || params === null || !('runId' in params)) return;
   request.log = request.log.child({ run: params.runId });
   reply.log = request.log;
+}
+
+/** The methods that the path of a route takes because of it: what can be read to its end has a HEAD. */
+export function methodsOf(route: Route): readonly string[] {
+  return route.method === 'GET' && !streams(route) ? ['GET', 'HEAD'] : [route.method];
 }
 
 const streams = ({ answers }: Route): boolean =>

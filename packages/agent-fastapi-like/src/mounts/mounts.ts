@@ -9,6 +9,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authenticateRequest } from '../access/authenticate-request.ts';
 import type { HostContext } from '../host-context.ts';
+import { pathOf } from '../problems/log-line.ts';
 import { webRequest } from '../web/web-request.ts';
 
 /** Serves each mount under its base path and at its exact paths; bodies pass through as they come. */
@@ -21,7 +22,7 @@ export function registerMounts(
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
   for (const mount of mounts) {
     const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      const [path = ''] = request.url.split('?');
+      const path = pathOf(request.url);
       const inside = path === mount.basePath || path.startsWith(`${mount.basePath}/`);
       const below = inside ? path.slice(mount.basePath.length) || '/' : path;
       return answer(mount, below, { request, reply, options });

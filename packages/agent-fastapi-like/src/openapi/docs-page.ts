@@ -1,6 +1,7 @@
 import type { JsonObject } from '@hexagent/agent-core';
-import type { FastifyInstance, FastifySchema } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { eventsPage } from './events-page.ts';
+import { HIDDEN } from './hidden.ts';
 import { escaped } from './html.ts';
 import { PAGE_FILES, type PageFile, pageFile } from './page-files.ts';
 
@@ -48,17 +49,20 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** Left out of a document that the application makes of its own routes. */
-const HIDDEN: FastifySchema & { readonly hide: true } = { hide: true };
-
-/** Paths of the docs, which no route and no mount may claim. */
+/** Paths of the docs, which no route and no mount may claim, with everything below them. */
 export const DOCS_PATHS = ['/openapi.json', '/docs'] as const;
+
+/** Every path of the docs that is served. */
+export const DOCS_FILES: readonly string[] = [
+  ...DOCS_PATHS,
+  ...['events', 'start.js', ...Object.keys(PAGE_FILES)].map((name) => `/docs/${name}`),
+];
 
 /** Serves the document of the API, a page to read and try it, and a page about events. Public: they hold no data. */
 export function registerDocs(scope: FastifyInstance, document: JsonObject): void {
   const text = JSON.stringify(document);
   const { title } = document['info'] as { readonly title: string };
-  const hidden = { schema: HIDDEN };
+  const hidden = { schema: HIDDEN, exposeHeadRoute: true };
   const html = { helmet: { contentSecurityPolicy: PAGE_POLICY }, ...hidden };
   scope.get('/openapi.json', hidden, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(text),

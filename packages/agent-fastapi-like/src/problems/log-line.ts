@@ -1,3 +1,5 @@
+import { targetOf } from '../web/request-target.ts';
+
 /** What a log line says of a request. No header and no query: both may hold a secret. */
 type LoggedRequest = { readonly method: string; readonly url: string; readonly ip?: string };
 
@@ -12,7 +14,7 @@ export const LOG_SERIALIZERS = {
 } as const;
 
 export function pathOf(url = ''): string {
-  return url.split(/[?#]/, 1)[0] ?? '';
+  return targetOf(url).split(/[?#]/, 1)[0] ?? '';
 }
 
 type LoggedError = {

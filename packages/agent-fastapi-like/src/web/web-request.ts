@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import { httpBodyTooLarge } from '@hexagent/agent-core';
 import type { FastifyRequest } from 'fastify';
+import { addressOf } from './request-target.ts';
 
 /** The head of a request in the form that `authenticate` and mounts read. */
 export function webHead(request: FastifyRequest): Request {
-  return new Request(urlOf(request), { method: request.method, headers: headersOf(request) });
+  return new Request(addressOf(request), { method: request.method, headers: headersOf(request) });
 }
 
 /** A whole request: its body is read as it comes, and no more of it than `bodyBytes`. */
@@ -17,12 +18,12 @@ export function webRequest(
     request.headers['content-length'] !== undefined ||
     request.headers['transfer-encoding'] !== undefined;
   if (!hasBody || request.method === 'GET' || request.method === 'HEAD') {
-    return new Request(urlOf(request), init);
+    return new Request(addressOf(request), init);
   }
   const body = Readable.toWeb(
     Readable.from(bounded(request.raw, bodyBytes), { objectMode: false }),
   );
-  return new Request(urlOf(request), { ...init, body, duplex: 'half' });
+  return new Request(addressOf(request), { ...init, body, duplex: 'half' });
 }
 
 async function* bounded(source: AsyncIterable<Buffer>, bodyBytes: number): AsyncGenerator<Buffer> {
@@ -32,10 +33,6 @@ async function* bounded(source: AsyncIterable<Buffer>, bodyBytes: number): Async
     if (bytes > bodyBytes) throw httpBodyTooLarge(bodyBytes);
     yield chunk;
   }
-}
-
-function urlOf(request: FastifyRequest): string {
-  return new URL(request.raw.url ?? '/', `${request.protocol}://${request.host}`).href;
 }
 
 function headersOf(request: FastifyRequest): Headers {

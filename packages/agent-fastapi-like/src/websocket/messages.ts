@@ -155,6 +155,9 @@ export const SOCKET_MESSAGES: Readonly<Record<string, JsonSchemaLike>> = {
   SocketServerMessage: ServerMessage,
 };
 
+/** Where sockets are opened. */
+export const SOCKET_PATH = '/agents/:agent/ws';
+
 /** The subprotocol of these messages; a client may leave it out. */
 export const SUBPROTOCOL = 'hexagent.v1';
 

@@ -1,13 +1,16 @@
-import type { Server } from 'node:http';
 import type { WebSocket } from '@fastify/websocket';
 import websocket from '@fastify/websocket';
 import type { Principal } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { pathPattern } from '../api/path-pattern.ts';
 import type { HostContext } from '../host-context.ts';
+import { HIDDEN } from '../openapi/hidden.ts';
+import { HttpProblem } from '../problems/http-problem.ts';
 import { type Liveness, livenessOf } from './liveness.ts';
-import { CLOSE_CODES, SUBPROTOCOL } from './messages.ts';
+import { CLOSE_CODES, SOCKET_PATH, SUBPROTOCOL } from './messages.ts';
 import { checkOrigin, principalAtUpgrade, principalByToken } from './socket-door.ts';
 import { serveSocket } from './socket-session.ts';
+import { type TakeUpgrade, takeUpgrades } from './upgrades.ts';
 
 /** Serves `WS /agents/:agent/ws`. Called after the routes are added. */
 export async function registerWebSocket(
@@ -20,8 +23,8 @@ export async function registerWebSocket(
   const known = new WeakMap<FastifyRequest, Principal>();
   scope.route<{ readonly Params: { readonly agent: string } }>({
     method: 'GET',
-    url: '/agents/:agent/ws',
-    websocket: true,
+    url: SOCKET_PATH,
+    schema: HIDDEN,
     exposeHeadRoute: false,
     config: { access: 'caller' },
     // Refused before the upgrade, with a status.
@@ -30,18 +33,21 @@ export async function registerWebSocket(
       const principal = await principalAtUpgrade(request, context);
       if (principal !== undefined) known.set(request, principal);
     },
-    handler: (socket, request) =>
+    handler: (_request, reply) => {
+      reply.headers({ upgrade: 'websocket', connection: 'upgrade' });
+      throw NO_SOCKET;
+    },
+    wsHandler: (socket, request) =>
       admit(socket, request, { context, liveness, principal: known.get(request) }),
   });
 }
 
-/** Servers whose upgrades are taken already. */
-const upgraded = new WeakSet<Server>();
-
-/** Lets a scope take upgrades. However many scopes of a server do, one of them hands the requests to the router, for all. */
+/** Lets a scope take the upgrades of its path. */
 async function upgrading(scope: FastifyInstance, bodyBytes: number): Promise<void> {
   // The application around these routes has sockets of its own: what it has set up serves these, too.
   if (scope.hasDecorator('websocketServer')) return;
+  const { server } = scope;
+  const others = server.listeners('upgrade');
   await scope.register(websocket, {
     options: {
       maxPayload: bodyBytes,
@@ -53,15 +59,21 @@ async function upgrading(scope: FastifyInstance, bodyBytes: number): Promise<voi
     // The sockets are closed by their own signals, with the code of a restart.
     preClose: (done) => done(),
   });
-  const { server } = scope;
-  const own = server.listeners('upgrade').at(-1);
-  if (upgraded.has(server) && own !== undefined) server.off('upgrade', asListener(own));
-  upgraded.add(server);
+  // The plugin listens to every upgrade of the server. Node types its listeners as functions of anything.
+  const [listener] = server.listeners('upgrade').filter((one) => !others.includes(one));
+  const take = listener as TakeUpgrade;
+  server.off('upgrade', take);
+  const prefix = scope.prefix === '/' ? '' : scope.prefix;
+  const keepOthersOut = takeUpgrades(server, pathPattern(`${prefix}${SOCKET_PATH}`), take);
+  scope.addHook('onReady', async () => keepOthersOut());
 }
 
-// Node types its listeners as functions of anything.
-const asListener = (listener: unknown): ((...args: unknown[]) => void) =>
-  listener as (...args: unknown[]) => void;
+/** What is answered to a request that is for no socket. */
+const NO_SOCKET: HttpProblem = new HttpProblem(426, {
+  code: 'HTTP_REQUEST_INVALID',
+  detail: 'This path is for a WebSocket, and this request asks for none.',
+  mend: 'Open it with ws:// or wss://; events of a run over HTTP are at /runs/{runId}/events.',
+});
 
 function admit(
   socket: WebSocket,

@@ -9,8 +9,8 @@ import { webHead } from '../web/web-request.ts';
  * A browser sends its cookies with a socket that any page opens, and asks nobody: the host looks at the origin itself. Clients
  * that are no browsers send none.
  */
-export function checkOrigin({ headers }: FastifyRequest, { settings }: HostContext): void {
-  const { origin, host = '' } = headers;
+export function checkOrigin({ headers, host }: FastifyRequest, { settings }: HostContext): void {
+  const { origin } = headers;
   if (origin === undefined || isOwn(origin, host)) return;
   const { origins } = settings.sockets;
   const isNamed = origins === '*' ? headers.cookie === undefined : origins.includes(origin);
