@@ -64,8 +64,10 @@ function oneTry(settings: Settings): AgentModel {
 
   return {
     id,
+    address: settings.baseUrl,
     selectionProblem,
-    capabilities: () => ({
+    capabilities: (selection) => ({
+      model: selection?.model ?? settings.model,
       ...(contextWindow === undefined ? {} : { contextWindow }),
       tools: true,
       reasoning: true,

@@ -33,9 +33,12 @@ export type AnthropicOptions = {
   readonly baseUrl?: string;
   /** How the key is sent: `Authorization: Bearer` (default), `x-api-key` for servers that know only that, or both. */
   readonly auth?: 'bearer' | 'x-api-key' | 'both';
-  /** The header `anthropic-version`; left out, the one of the SDK. */
+  /** The header `anthropic-version`; default `2026-10-21`. */
   readonly apiVersion?: string;
-  /** The name that a run selects, and under which thinking is kept; default `anthropic`. Another server needs another one. */
+  /**
+   * The name of this provider: what a run selects, what prices and telemetry go by, and under which thinking is kept; default
+   * `anthropic`. Another server needs another one.
+   */
   readonly id?: string;
   /** Sent with every request, after our own: `{ 'anthropic-beta': '…' }`. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -68,6 +71,9 @@ export type AnthropicOptions = {
   /** From 0 up to, not including, 1: the jitter of the pauses between tries. */
   readonly random?: () => number;
 };
+
+/** The one that this package reads; a later SDK does not change it. */
+export const DEFAULT_API_VERSION = '2026-10-21';
 
 export const DEFAULT_BASE_URL = 'https://api.anthropic.com';
 

@@ -28,23 +28,31 @@ export type CallOptions = {
 };
 
 export function messagesClient(settings: Settings): MessagesClient {
-  const { baseUrl, secrets, clock, apiKey } = settings;
+  const { baseUrl, secrets, clock } = settings;
+  const headersOf = (
+    accept: string,
+    requestId: string,
+  ): Readonly<Record<string, string | null>> => ({
+    accept,
+    'x-request-id': requestId,
+    ...settings.headers,
+  });
+  const names = Object.keys(headersOf('', ''));
   const client = new Anthropic({
     // Without a key the SDK would look for one on this machine, and send it to whatever address was given.
-    apiKey: apiKey ?? 'none',
+    apiKey: 'none',
     authToken: null,
     webhookKey: null,
     baseURL: baseUrl,
     maxRetries: 0,
     timeout: NO_LIMIT_MS,
-    defaultHeaders: settings.headers,
     // Core's observer has a span for each call already.
     openTelemetry: false,
     // What is sent is nobody's to log, and a redirect is the caller's to hear of: to follow it would hand the prompt, and a
     // key in a header of its own, to another host.
     logLevel: 'off',
     fetchOptions: { redirect: 'manual' },
-    ...(settings.fetch === undefined ? {} : { fetch: settings.fetch }),
+    fetch: sendingOnly(names, settings.fetch),
   });
 
   const errorContext = (kind: 'messages' | 'count_tokens'): ErrorContext => ({
@@ -69,7 +77,7 @@ export function messagesClient(settings: Settings): MessagesClient {
 
   return {
     open(body, { call, requestId }) {
-      const headers = { accept: 'text/event-stream', 'x-request-id': requestId };
+      const headers = headersOf('text/event-stream', requestId);
       return sent('messages', call, () => {
         const response = client.messages
           .create(body, { signal: call.signal, headers })
@@ -85,9 +93,21 @@ export function messagesClient(settings: Settings): MessagesClient {
       sent('count_tokens', call, () =>
         client.messages.countTokens(body, {
           signal: call.signal,
-          headers: { 'x-request-id': requestId },
+          headers: headersOf('application/json', requestId),
         }),
       ),
     errorContext,
+  };
+}
+
+type Fetch = typeof globalThis.fetch;
+
+/** A fetch that sends the headers of these names and that of the content, and none that the SDK found in the environment. */
+function sendingOnly(names: readonly string[], given: Fetch | undefined): Fetch {
+  const known = new Set(['content-type', ...names]);
+  return (url, init) => {
+    const headers = new Headers(init?.headers);
+    for (const name of [...headers.keys()]) if (!known.has(name)) headers.delete(name);
+    return (given ?? globalThis.fetch)(url, { ...init, headers });
   };
 }

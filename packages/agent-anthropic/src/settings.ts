@@ -1,6 +1,7 @@
 import { inputInvalid, secretsOf, systemClock } from '@hexagent/agent-core/adapter';
 import {
   type AnthropicOptions,
+  DEFAULT_API_VERSION,
   DEFAULT_BASE_URL,
   DEFAULT_MAX_TOKENS,
   DEFAULT_TIMEOUTS,
@@ -8,6 +9,8 @@ import {
   type Timeouts,
 } from './anthropic-options.ts';
 import { checkOptions } from './check-options.ts';
+import { environmentProblems } from './environment.ts';
+import { version } from './version.ts';
 
 /** The options, checked and complete. */
 export type Settings = Omit<
@@ -22,7 +25,7 @@ export type Settings = Omit<
   | 'thinking'
   | 'timeouts'
 > & {
-  /** Of the headers of a request: what the SDK sends by itself is not among them; null takes one of those away. */
+  /** All headers of a request but those of its content and its id; one with null is not sent, also where the SDK would. */
   readonly headers: Readonly<Record<string, string | null>>;
   readonly apiKey: string | undefined;
   readonly secrets: readonly string[];
@@ -35,17 +38,16 @@ export type Settings = Omit<
 
 /** Checks everything and reports every problem at once, with `INPUT_INVALID`. */
 export function settingsOf(options: AnthropicOptions): Settings {
-  const problems = checkOptions(options);
+  const problems = [...checkOptions(options), ...environmentProblems()];
   if (problems.length > 0) throw inputInvalid('anthropic(options)', problems);
   const { apiKey, baseUrl = DEFAULT_BASE_URL } = options;
-  const headers = headersOf(options);
   return {
     model: options.model,
     id: options.id ?? 'anthropic',
     apiKey,
     baseUrl: new URL(baseUrl).href.replace(/\/+$/, '').replace(/\/v1$/, ''),
-    headers,
-    secrets: secretsOf(apiKey === undefined ? [] : [apiKey], headers),
+    headers: headersOf(options),
+    secrets: secretsOf(apiKey === undefined ? [] : [apiKey], options.headers ?? {}),
     fetch: options.fetch,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     retries: options.retries ?? 2,
@@ -65,14 +67,16 @@ export function settingsOf(options: AnthropicOptions): Settings {
   };
 }
 
-/** The key goes where `auth` says; the SDK by itself would send it as a bearer only. */
+/** The key goes where `auth` says. Nothing is left to the SDK, which prefers what `ANTHROPIC_CUSTOM_HEADERS` of the environment says. */
 function headersOf(options: AnthropicOptions): Readonly<Record<string, string | null>> {
-  const { apiKey, auth = 'bearer', apiVersion, headers = {} } = options;
+  const { apiKey, auth = 'bearer', apiVersion = DEFAULT_API_VERSION, headers = {} } = options;
   const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  const isBearer = apiKey !== undefined && auth !== 'x-api-key';
   return {
-    ...(apiKey === undefined || auth === 'x-api-key' ? { authorization: null } : {}),
-    ...(apiKey !== undefined && auth !== 'bearer' ? { 'x-api-key': apiKey } : {}),
-    ...(apiVersion === undefined ? {} : { 'anthropic-version': apiVersion }),
+    'user-agent': `hexagent-agent-anthropic/${version}`,
+    'anthropic-version': apiVersion,
+    authorization: isBearer ? `Bearer ${apiKey}` : null,
+    'x-api-key': apiKey === undefined || auth === 'bearer' ? null : apiKey,
     ...Object.fromEntries(own),
   };
 }

@@ -110,6 +110,7 @@ describe('a request', () => {
 
 test('capabilities are known before anything is sent', () => {
   expect(modelOf({ contextWindow: 200_000 }).capabilities()).toEqual({
+    model: 'claude-test',
     contextWindow: 200_000,
     tools: true,
     reasoning: true,
@@ -117,7 +118,12 @@ test('capabilities are known before anything is sent', () => {
     inputModalities: ['text', 'image', 'document'],
   });
   const bare = { structuredOutput: 'final-only', inputModalities: ['text'] } as const;
-  expect(modelOf(bare).capabilities()).toEqual({ tools: true, reasoning: true, ...bare });
+  expect(modelOf(bare).capabilities({ model: 'other' })).toEqual({
+    model: 'other',
+    tools: true,
+    reasoning: true,
+    ...bare,
+  });
 });
 
 test('one batch is one network read, however many events are in it', async () => {

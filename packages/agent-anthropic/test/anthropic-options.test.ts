@@ -117,15 +117,22 @@ test('an address must be one; a version at its end is left out', () => {
 test('the key goes where auth says, and headers of the user win', () => {
   const headers = (options: Partial<AnthropicOptions>) =>
     settingsOf({ ...BASE, ...options }).headers;
-  expect(headers({})).toEqual({});
-  expect(headers({ auth: 'x-api-key' })).toEqual({ authorization: null, 'x-api-key': 'sk-1' });
-  expect(headers({ auth: 'both', apiVersion: '2023-06-01' })).toEqual({
+  const bearer = { authorization: 'Bearer sk-1', 'x-api-key': null };
+  expect(headers({})).toMatchObject({ ...bearer, 'anthropic-version': '2026-10-21' });
+  expect(headers({ auth: 'x-api-key' })).toMatchObject({
+    authorization: null,
+    'x-api-key': 'sk-1',
+  });
+  expect(headers({ auth: 'both', apiVersion: '2023-06-01' })).toMatchObject({
+    authorization: 'Bearer sk-1',
     'x-api-key': 'sk-1',
     'anthropic-version': '2023-06-01',
   });
-  expect(headers({ headers: { 'Anthropic-Beta': 'b', 'anthropic-version': 'x' } })).toEqual({
+  const own = { 'Anthropic-Beta': 'b', 'anthropic-version': 'x', Authorization: 'Token t' };
+  expect(headers({ headers: own })).toMatchObject({
     'anthropic-beta': 'b',
     'anthropic-version': 'x',
+    authorization: 'Token t',
   });
 });
 

@@ -27,6 +27,8 @@ export interface AnswerReader {
 export type ReaderContext = ErrorContext & {
   /** The model that was asked; the server's own word wins. */
   readonly model: string;
+  /** The name under which opaque state comes back to this provider. */
+  readonly provider: string;
   readonly toName: (wire: string) => string;
   /** The way back of tools whose strict schema differs, by the application's name. */
   readonly restores: ReadonlyMap<string, Restore>;

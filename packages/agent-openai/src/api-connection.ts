@@ -14,11 +14,12 @@ import {
   withRequestId,
 } from './api-error.ts';
 import type { ApiSettings } from './api-options.ts';
+import { keyOf, type SentHeaders, sendingOnly, sentHeaders } from './sent-headers.ts';
 
 /** Options of one request of the official client. */
 export type RequestOptions = {
   readonly signal: AbortSignal;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: SentHeaders;
 };
 
 /** A response of the official client, unread. */
@@ -57,16 +58,19 @@ export type ApiCall = {
 const NEVER_MS = 2 ** 31 - 1;
 
 export function apiConnection(settings: ApiSettings): ApiConnection {
-  const { clock, timeouts, headers, contextWindow } = settings;
+  const { clock, timeouts, contextWindow } = settings;
+  const names = Object.keys(sentHeaders(settings, { key: '', requestId: undefined }));
   const secrets = [...settings.secrets];
   const bodies = new WeakMap<Headers, string>();
   const client = new OpenAI({
-    apiKey: keyOf(settings.apiKey, secrets),
+    // Everything that the client would else look for in the environment.
+    apiKey: 'none',
+    adminAPIKey: null,
+    webhookSecret: null,
+    organization: null,
+    project: null,
     baseURL: settings.baseUrl,
-    organization: settings.organization ?? null,
-    project: settings.project ?? null,
-    defaultHeaders: settings.apiKey === '' ? { authorization: null, ...headers } : headers,
-    fetch: keepingBodies(settings.fetch, bodies),
+    fetch: keepingBodies(sendingOnly(names, settings.fetch), bodies),
     // Retries are core's, and what is sent is nobody's to log.
     maxRetries: 0,
     timeout: NEVER_MS,
@@ -91,11 +95,12 @@ export function apiConnection(settings: ApiSettings): ApiConnection {
       at: context.at,
       ring: (error) => link.abort(error),
     });
-    const options = {
-      signal: link.signal,
-      headers: requestId === undefined ? {} : { 'x-client-request-id': requestId },
-    };
     try {
+      const key = await link.until(keyOf(settings, { at: context.at, secrets }));
+      const options = {
+        signal: link.signal,
+        headers: sentHeaders(settings, { key, requestId }),
+      };
       const response = await link.until(send(client, options).asResponse());
       const asked = withRequestId(context, response.headers);
       return {
@@ -131,23 +136,12 @@ export async function wholeBody(text: AnswerText): Promise<string> {
   return body;
 }
 
-/** A key that is made anew is a secret as soon as it is known. */
-function keyOf(key: ApiSettings['apiKey'], secrets: string[]): string | (() => Promise<string>) {
-  // The client insists on one; without a key of ours it is not sent.
-  if (typeof key === 'string') return key === '' ? 'none' : key;
-  return async () => {
-    const made = await key();
-    if (made !== '' && !secrets.includes(made)) secrets.push(made);
-    return made;
-  };
-}
-
 type Fetch = typeof globalThis.fetch;
 
 /** The client keeps of an error body only its `error` member; gateways before the provider speak otherwise. */
-function keepingBodies(given: Fetch | undefined, bodies: WeakMap<Headers, string>): Fetch {
+function keepingBodies(send: Fetch, bodies: WeakMap<Headers, string>): Fetch {
   return async (url, init) => {
-    const response = await (given ?? globalThis.fetch)(url, init);
+    const response = await send(url, init);
     if (response.ok || response.body === null) return response;
     const { status, statusText, headers } = response;
     const body = await response.text();

@@ -7,6 +7,7 @@ import {
   systemClock,
   timeoutProblems,
 } from '@hexagent/agent-core/adapter';
+import { environment, environmentProblems } from './environment.ts';
 
 /** Milliseconds. `Infinity` switches a limit off. */
 export type Timeouts = {
@@ -20,10 +21,19 @@ export type Timeouts = {
 
 /** Options of everything that talks to the provider. */
 export type ApiOptions = {
-  /** Left out: `OPENAI_API_KEY` of the environment. A function is asked before each request. */
+  /**
+   * The name of this provider: what a run selects, what prices and telemetry go by, and under which reasoning is kept; default
+   * `openai`. Another endpoint needs another one.
+   */
+  readonly id?: string;
+  /**
+   * Left out: `OPENAI_API_KEY` of the environment, if `baseUrl` is the environment's too. A function is asked before each
+   * request.
+   */
   readonly apiKey?: string | (() => Promise<string>);
   /** Where the API is, up to and with `/v1`. Left out: `OPENAI_BASE_URL` of the environment, else OpenAI's own. */
   readonly baseUrl?: string;
+  /** Left out, `OPENAI_ORG_ID` and `OPENAI_PROJECT_ID`, under the same condition as the key. */
   readonly organization?: string;
   readonly project?: string;
   /** Sent with every request, after our own. */
@@ -40,8 +50,9 @@ export type ApiOptions = {
 
 /** The same, checked and complete. */
 export type ApiSettings = {
+  readonly id: string;
   /** Empty where the headers say who asks. */
-  readonly apiKey: string | (() => Promise<string>);
+  readonly apiKey: NonNullable<ApiOptions['apiKey']>;
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly organization: string | undefined;
@@ -63,6 +74,7 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
 };
 
 export const API_OPTION_NAMES: Readonly<Record<keyof ApiOptions, true>> = {
+  id: true,
   apiKey: true,
   baseUrl: true,
   organization: true,
@@ -75,25 +87,42 @@ export const API_OPTION_NAMES: Readonly<Record<keyof ApiOptions, true>> = {
   random: true,
 };
 
+/** The name of the provider where the options give none. */
+export const PROVIDER = 'openai';
+
 const OPENAI_URL = 'https://api.openai.com/v1';
+
 /** The settings of the options; every problem of them is added to `problems`. */
 export function apiSettings(options: ApiOptions, problems: Problem[]): ApiSettings {
-  const { headers = {}, clock = systemClock, random = Math.random } = options;
-  const baseUrl = options.baseUrl ?? environment('OPENAI_BASE_URL') ?? OPENAI_URL;
-  const apiKey = options.apiKey ?? environment('OPENAI_API_KEY') ?? '';
+  const { id = PROVIDER, headers = {}, clock = systemClock, random = Math.random } = options;
+  const home = environment('OPENAI_BASE_URL') ?? OPENAI_URL;
+  const baseUrl = options.baseUrl ?? home;
+  // What the environment has is meant for one address, and no other is told it.
+  const isHome = withoutSlash(baseUrl) === withoutSlash(home);
+  const known = (name: string): string | undefined => (isHome ? environment(name) : undefined);
+  const apiKey = options.apiKey ?? known('OPENAI_API_KEY') ?? '';
+  if (typeof id !== 'string' || id === '') {
+    problems.push({
+      at: 'id',
+      seen: 'it is empty, or no text.',
+      mend: 'Give it, or leave it out.',
+    });
+  }
   checkUrl(baseUrl, problems);
-  checkKey(apiKey, headers, problems);
+  checkKey(apiKey, { headers, home: isHome ? undefined : home, problems });
   problems.push(...headerProblems(headers));
+  problems.push(...environmentProblems());
   problems.push(...timeoutProblems(options.timeouts ?? {}, DEFAULT_TIMEOUTS));
   const { retries = 2 } = options;
   if (!(Number.isInteger(retries) && retries >= 0)) {
     problems.push({ at: 'retries', seen: `${retries}.`, mend: 'Use 0 or a whole number above.' });
   }
   return {
+    id,
     apiKey,
-    baseUrl: baseUrl.replace(/\/+$/, ''),
-    organization: options.organization ?? environment('OPENAI_ORG_ID'),
-    project: options.project ?? environment('OPENAI_PROJECT_ID'),
+    baseUrl: withoutSlash(baseUrl),
+    organization: options.organization ?? known('OPENAI_ORG_ID'),
+    project: options.project ?? known('OPENAI_PROJECT_ID'),
     headers,
     secrets: secretsOf(typeof apiKey === 'string' ? [apiKey] : [], headers),
     fetch: options.fetch,
@@ -104,10 +133,8 @@ export function apiSettings(options: ApiOptions, problems: Problem[]): ApiSettin
   };
 }
 
-/** What the official client reads too; absent where there is no environment. */
-function environment(name: string): string | undefined {
-  const value = globalThis.process?.env[name]?.trim();
-  return value === '' ? undefined : value;
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
 }
 
 function checkUrl(baseUrl: string, problems: Problem[]): void {
@@ -142,9 +169,14 @@ function checkUrl(baseUrl: string, problems: Problem[]): void {
 
 function checkKey(
   apiKey: NonNullable<ApiOptions['apiKey']>,
-  headers: Readonly<Record<string, string>>,
-  problems: Problem[],
+  given: {
+    readonly headers: Readonly<Record<string, string>>;
+    /** The address of the environment, where the one that is asked is another. */
+    readonly home: string | undefined;
+    readonly problems: Problem[];
+  },
 ): void {
+  const { headers, home, problems } = given;
   const at = 'apiKey';
   if (typeof apiKey === 'function') return;
   const isInHeaders = Object.keys(headers).some((name) => /^(authorization|api-key)$/i.test(name));
@@ -152,7 +184,10 @@ function checkKey(
     problems.push({
       at,
       seen: 'it is missing or empty.',
-      mend: 'Give one, or set OPENAI_API_KEY in the environment.',
+      mend:
+        home === undefined
+          ? 'Give one, or set OPENAI_API_KEY in the environment.'
+          : `Give one: that of the environment goes to ${home} only.`,
     });
   }
   if (!isHeaderText(apiKey)) {

@@ -21,7 +21,6 @@ import {
   embeddingSettings,
   type OpenAiEmbeddingOptions,
 } from './embedding-options.ts';
-import { PROVIDER } from './responses/turn-layout.ts';
 import { textBatches } from './text-batches.ts';
 import { wireUsage } from './wire-usage.ts';
 
@@ -50,7 +49,7 @@ export function openaiEmbeddings(options: OpenAiEmbeddingOptions = {}): Embeddin
   const { model, clock, random, retries, timeouts } = settings;
   const dimensions = settings.dimensions ?? DIMENSIONS[model];
   return {
-    id: PROVIDER,
+    id: settings.id,
     ...(dimensions === undefined ? {} : { dimensions }),
     async embed(request, { signal }) {
       signal.throwIfAborted();

@@ -23,7 +23,6 @@ import { openAnswer } from './open-answer.ts';
 import { type OpenAiOptions, type Settings, settingsOf } from './openai-options.ts';
 import { responsesReader } from './responses/responses-reader.ts';
 import { responsesRequest } from './responses/responses-request.ts';
-import { PROVIDER } from './responses/turn-layout.ts';
 import { type WireOutput, type WireSchemas, type WireTools, wireSchemas } from './wire-schemas.ts';
 
 /**
@@ -51,18 +50,20 @@ type Written = {
 function oneTry(settings: Settings): AgentModel {
   const connection = apiConnection(settings);
   const schemas = wireSchemas(settings.strict);
-  const { contextWindow, inputModalities } = settings;
+  const { id, baseUrl, contextWindow, inputModalities } = settings;
   const isChat = settings.api === 'chat';
   return {
-    id: PROVIDER,
-    capabilities: () => ({
+    id,
+    address: baseUrl,
+    capabilities: (selection) => ({
+      model: selection?.model ?? settings.model,
       ...(contextWindow === undefined ? {} : { contextWindow }),
       tools: true,
       reasoning: true,
       structuredOutput: 'with-tools',
       inputModalities,
     }),
-    selectionProblem,
+    selectionProblem: (selection) => selectionProblem(selection, id),
     stream: (request, stop) => ({
       [Symbol.asyncIterator]: () => {
         const open = (link: Linked): Promise<OpenAnswer> =>
@@ -80,9 +81,9 @@ function oneTry(settings: Settings): AgentModel {
 }
 
 /** Why a selection is none of this adapter's. */
-function selectionProblem({ provider, profile }: ModelSelection): string | undefined {
-  if (provider !== undefined && provider !== PROVIDER) {
-    return `the provider "${provider}" is selected, and this is "${PROVIDER}"`;
+function selectionProblem({ provider, profile }: ModelSelection, id: string): string | undefined {
+  if (provider !== undefined && provider !== id) {
+    return `the provider "${provider}" is selected, and this is "${id}"`;
   }
   return profile === undefined
     ? undefined
@@ -94,11 +95,11 @@ function written(
   { settings, schemas }: { readonly settings: Settings; readonly schemas: WireSchemas },
 ): Written {
   const { selection, tools, output } = request;
-  const problem = selection === undefined ? undefined : selectionProblem(selection);
+  const problem = selection && selectionProblem(selection, settings.id);
   if (problem !== undefined) {
     throw modelRequestInvalid({
       reason: problem,
-      mend: `Select "${PROVIDER}", and a model by name.`,
+      mend: `Select "${settings.id}", and a model by name.`,
     });
   }
   return {
@@ -121,6 +122,7 @@ async function opened(
   const context: ReaderContext = {
     ...answer.context,
     model,
+    provider: settings.id,
     toName: wire.names.toName,
     restores: wire.restores,
     ...(output?.restore === undefined ? {} : { restoreOutput: output.restore }),

@@ -4,6 +4,7 @@ const milliseconds = { type: 'number', exclusiveMinimum: 0 } as const;
 
 /** The part of `ApiOptions` that is plain data, for manifests. */
 export const API_OPTIONS_SCHEMA: JsonObject = {
+  id: { type: 'string', minLength: 1 },
   baseUrl: { type: 'string', minLength: 1 },
   organization: { type: 'string', minLength: 1 },
   project: { type: 'string', minLength: 1 },

@@ -13,6 +13,7 @@ const context: ReaderContext = {
   at: 'http://m',
   secrets: [],
   now: 0,
+  provider: 'openai',
   model: 'm',
   toName: (wire) => wire,
   restores: new Map([['t', restore]]),

@@ -1,6 +1,12 @@
 import { getEventListeners } from 'node:events';
-import { AgentError, type AgentModel, type ModelEvent } from '@hexagent/agent-core';
-import { type Clock, overflowOf } from '@hexagent/agent-core/adapter';
+import {
+  AgentError,
+  type AgentModel,
+  type Message,
+  type ModelEvent,
+  type Part,
+} from '@hexagent/agent-core';
+import { type Clock, modelUnreachable, overflowOf } from '@hexagent/agent-core/adapter';
 import { fakeClock } from '@hexagent/agent-core/testing';
 import {
   type LoopbackServer,
@@ -95,6 +101,37 @@ describe('a request', () => {
     expect(server.received).toHaveLength(1);
   });
 
+  test('goes by the name that it is given: selections, reasoning and capabilities', async () => {
+    const east = model({ id: 'east', reasoning: {} });
+    expect(east).toMatchObject({ id: 'east', address: server.baseUrl });
+    expect(east.capabilities().model).toBe('m');
+    expect(east.capabilities({ model: 'n' }).model).toBe('n');
+    expect(east.selectionProblem?.({ provider: 'east' })).toBeUndefined();
+    expect(east.selectionProblem?.({ provider: 'openai' })).toBe(
+      'the provider "openai" is selected, and this is "east"',
+    );
+    server.reply(
+      streamed(...frames().reasoning(['Hm.'], { encrypted: 'sealed' }).message(['Hi']).completed()),
+    );
+    const events = await collected(east.stream(request(), never));
+    const state = events.find((event) => event.type === 'provider-state')?.state;
+    expect(state?.provider).toBe('east');
+    // What another provider has sealed is not sent to this one.
+    server.otherwise(hello);
+    const sealed = async (provider: string): Promise<boolean> => {
+      const thought = { type: 'reasoning', text: '', provider: { ...state, provider } } as Part;
+      const turn = {
+        role: 'assistant',
+        origin: 'model',
+        parts: [thought, ...said('assistant', 'Hi').parts],
+      };
+      const messages = [said('user', 'Hi'), turn as Message, said('user', 'And?')];
+      await collected(east.stream(request({ messages }), never));
+      return JSON.stringify(server.received.at(-1)?.body['input']).includes('sealed');
+    };
+    expect([await sealed('east'), await sealed('openai')]).toEqual([true, false]);
+  });
+
   test('can be asked with a key that is made anew, which is a secret then', async () => {
     let count = 0;
     const apiKey = async () => {
@@ -114,6 +151,11 @@ describe('a request', () => {
     const broken = await failed({ apiKey: () => Promise.reject(new Error('no vault')) });
     expect(broken).toMatchObject({ code: 'MODEL_AUTHENTICATION' });
     expect(broken.message).toContain('no vault');
+    const wrong = await failed({ apiKey: async () => 'sk-9\n' });
+    expect(wrong).toMatchObject({ code: 'MODEL_AUTHENTICATION', retryable: false });
+    expect(wrong.message).toContain('gave no text that a header can carry');
+    const kept = modelUnreachable({ at: 'vault', reason: 'down' });
+    expect(await failed({ apiKey: () => Promise.reject(kept) })).toBe(kept);
   });
 
   test('needs no key where the headers say who asks', async () => {
@@ -511,6 +553,7 @@ describe('an abort', () => {
 describe('capabilities and counts', () => {
   test('say what the options say', () => {
     expect(model().capabilities()).toEqual({
+      model: 'm',
       tools: true,
       reasoning: true,
       structuredOutput: 'with-tools',

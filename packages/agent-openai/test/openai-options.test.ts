@@ -23,6 +23,7 @@ test('all problems are reported at once', () => {
   const error = refused(() =>
     settingsOf({
       baseUrl: 'ftp://user:word@m/v1/responses?x=1',
+      id: '',
       apiKey: '',
       headers: { 'bad name': 'x', ok: 'a\nb' },
       model: '',
@@ -47,6 +48,7 @@ test('all problems are reported at once', () => {
     'baseUrl: it begins with "ftp:"',
     'baseUrl: it ends in "/v1/responses"',
     'baseUrl: it has a query, a fragment or credentials',
+    'id: it is empty, or no text',
     'apiKey: it is missing or empty',
     'headers["bad name"]',
     'headers["ok"]',

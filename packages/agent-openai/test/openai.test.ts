@@ -33,7 +33,15 @@ test('the manifests say what setup does, under the version of the package', asyn
 });
 
 test('every option that is data is in the manifest', () => {
-  const api = { baseUrl: '', organization: '', project: '', headers: {}, timeouts: {}, retries: 0 };
+  const api = {
+    id: '',
+    baseUrl: '',
+    organization: '',
+    project: '',
+    headers: {},
+    timeouts: {},
+    retries: 0,
+  };
   const model: Data<OpenAiOptions> = {
     ...api,
     model: '',

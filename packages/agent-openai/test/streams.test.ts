@@ -13,6 +13,7 @@ const context: ReaderContext = {
   secrets: [],
   now: 0,
   model: 'asked',
+  provider: 'openai',
   toName: (wire) => wire,
   restores: new Map(),
 };

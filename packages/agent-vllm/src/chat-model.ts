@@ -5,6 +5,7 @@ import { answerBatches, type OpenAnswer, openAnswer } from './chat-answer.ts';
 import { type ChatRequest, chatRequests } from './chat-request.ts';
 import { chatStream } from './chat-stream.ts';
 import type { Exit } from './exit.ts';
+import { fullWindow } from './full-window.ts';
 import { remedyFor } from './output-room.ts';
 import { servedCatalogue } from './served-catalogue.ts';
 import { serverConnection } from './server-connection.ts';
@@ -60,6 +61,12 @@ export function chatModel(settings: Settings): ChatModel {
               provider: profile.name,
               callState: profile.callState,
               toName: written.toName,
+              lengthError: (usage) =>
+                fullWindow(usage, {
+                  at: context.at,
+                  window: catalogue.window({ model: call.model }),
+                  maxTokens: call.maxTokens ?? request.sampling?.maxTokens,
+                }),
             });
             return openAnswer({ response, stream, watch }, context);
           },
@@ -86,11 +93,14 @@ export function chatModel(settings: Settings): ChatModel {
   const { metrics } = profile;
   return {
     id: profile.name,
+    address: baseUrl,
     selectionProblem: (selection) => foreign(selection, profile.name)?.reason,
 
     capabilities(selection) {
       const contextWindow = catalogue.window(selection);
+      const name = catalogue.nameOf(selection);
       return {
+        ...(name === undefined ? {} : { model: name }),
         ...(contextWindow === undefined ? {} : { contextWindow }),
         tools: true,
         reasoning: true,

@@ -50,6 +50,8 @@ export type ChatStreamContext = ErrorContext & {
   /** Under which name a server attaches to a call what must come back with it. */
   readonly callState: ServerProfile['callState'];
   readonly toName: (wire: string) => string;
+  /** The error of an answer without room, looked for where the server has stopped for its length. */
+  readonly lengthError?: (usage: Usage) => AgentError | undefined;
 };
 
 /** A reader for one answer. */
@@ -173,6 +175,11 @@ export function chatStream(context: ChatStreamContext): ChatStream {
       fail(
         modelResponseInvalid({ at, reason: 'it sent a tool call without a name', retryable: true }),
       );
+      return;
+    }
+    const full = end.reason === 'length' ? context.lengthError?.(usage) : undefined;
+    if (full !== undefined) {
+      fail(full);
       return;
     }
     details.finish(events);

@@ -26,6 +26,7 @@ const OWN_FIELDS: readonly string[] = [
 
 const OPTION_NAMES: Readonly<Record<keyof VllmOptions, true>> = {
   baseUrl: true,
+  id: true,
   model: true,
   apiKey: true,
   profile: true,
@@ -151,12 +152,27 @@ function isKnown({ profile = 'vllm' }: VllmOptions): boolean {
 }
 
 function checkChoices(options: VllmOptions, problems: Problem[]): void {
-  const { profile = 'vllm', model, extra = {}, thinking, promptCache, inputModalities } = options;
+  const {
+    profile = 'vllm',
+    id,
+    model,
+    extra = {},
+    thinking,
+    promptCache,
+    inputModalities,
+  } = options;
   if (!isKnown(options)) {
     problems.push({
       at: 'profile',
       seen: `${JSON.stringify(typeof profile === 'string' ? profile : profile.base)} is not a known server.`,
       mend: `Use one of ${PROFILE_NAMES.join(', ')}.`,
+    });
+  }
+  if (id !== undefined && (typeof id !== 'string' || id === '')) {
+    problems.push({
+      at: 'id',
+      seen: 'it is empty, or no text.',
+      mend: 'Give it, or leave it out.',
     });
   }
   if (model === '') {

@@ -10,6 +10,8 @@ export interface ServedCatalogue {
   discover(stop: Stop): Promise<void>;
   /** The model of a request: selected, named in the options, or the first that the server lists, which is then asked for. */
   modelFor(selection: ModelSelection | undefined, stop: Stop): Promise<string>;
+  /** The model of a request, as far as that is known without asking. */
+  nameOf(selection: ModelSelection | undefined): string | undefined;
   /** Tokens; undefined while nobody has said it. */
   window(selection: ModelSelection | undefined): number | undefined;
   learn(model: string, window: number | undefined): void;
@@ -44,10 +46,14 @@ export function servedCatalogue(connection: ServerConnection, settings: Settings
     if (profile.contextWindow === 'models-and-props' && windows.size === 0) await askProps(signal);
   };
 
+  const nameOf = (selection: ModelSelection | undefined): string | undefined =>
+    selection?.model ?? settings.model ?? firstServed;
+
   return {
     discover,
+    nameOf,
     async modelFor(selection, stop) {
-      const named = selection?.model ?? settings.model ?? firstServed;
+      const named = nameOf(selection);
       if (named !== undefined) return named;
       await discover(stop);
       if (firstServed === undefined) throw noModelServed(`${baseUrl}/models`);
@@ -55,7 +61,7 @@ export function servedCatalogue(connection: ServerConnection, settings: Settings
     },
     window(selection) {
       if (settings.contextWindow !== undefined) return settings.contextWindow;
-      const name = selection?.model ?? settings.model ?? firstServed;
+      const name = nameOf(selection);
       return (name === undefined ? undefined : windows.get(name)) ?? shared;
     },
     learn(model, window) {

@@ -5,7 +5,7 @@ export type MediaSourceKind = 'url' | 'inline';
 
 /** What one kind of server wants and can do, as data. */
 export type ServerProfile = {
-  /** Also the name of the provider, by which opaque provider state finds its way back. */
+  /** Also the name of the provider where the option `id` gives none: opaque state finds its way back by it. */
   readonly name: string;
   /** Under which name earlier reasoning is sent back; `none` leaves it out. */
   readonly reasoningReplay: 'reasoning' | 'reasoning_content' | 'reasoning_details' | 'none';

@@ -63,7 +63,7 @@ export function settingsOf(options: VllmOptions): Settings {
     rootUrl: baseUrl.replace(/\/v\d+$/, ''),
     model: options.model,
     token: isAuthorized(headers) || typeof apiKey === 'string' ? undefined : apiKey,
-    profile: serverProfile(options.profile ?? 'vllm'),
+    profile: named(serverProfile(options.profile ?? 'vllm'), options.id),
     headers: headersOf({ apiKey, credentials: credentials?.basic, headers }),
     secrets: secretsOf(secretsIn(apiKey, credentials), headers),
     fetch: options.fetch,
@@ -85,6 +85,11 @@ export function settingsOf(options: VllmOptions): Settings {
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
   };
+}
+
+/** The name of the provider is that of the profile, unless the options give it one of its own. */
+function named(profile: ServerProfile, id: string | undefined): ServerProfile {
+  return id === undefined ? profile : { ...profile, name: id };
 }
 
 type Credentials = { readonly basic: string; readonly password: string };

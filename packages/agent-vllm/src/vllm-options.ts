@@ -18,6 +18,11 @@ export type Timeouts = {
 export type VllmOptions = {
   /** Where the API is, up to and with `/v1`. */
   readonly baseUrl: string;
+  /**
+   * The name of this provider: what a run selects, what prices and telemetry go by, and under which opaque state is kept; default
+   * the name of the profile. Another server needs another one.
+   */
+  readonly id?: string;
   /** Left out: the first model that the server lists. A request's selection wins over it. */
   readonly model?: string;
   /**

@@ -23,6 +23,7 @@ export const vllm: PluginFactory<VllmOptions> = definePlugin<VllmOptions>({
       type: 'object',
       properties: {
         baseUrl: { type: 'string', minLength: 1 },
+        id: { type: 'string', minLength: 1 },
         model: { type: 'string', minLength: 1 },
         apiKey: { description: 'A text, or a function that gives one.' },
         profile: {

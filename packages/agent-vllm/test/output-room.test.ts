@@ -9,7 +9,7 @@ import {
 import { collected, failure, never, request } from '@hexagent/test-loopback/requests';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type VllmOptions, vllmModel } from '../src/index.ts';
-import { textAnswer } from './fixtures/frames.ts';
+import { bare, chunk, DONE, textAnswer } from './fixtures/frames.ts';
 
 let server: LoopbackServer;
 beforeEach(async () => {
@@ -137,5 +137,43 @@ describe('an error with its numbers', () => {
     const reason = new Error('enough');
     controller.abort(reason);
     expect(await waiting).toBe(reason);
+  });
+});
+
+describe('an answer that ends for its length', () => {
+  const used = (prompt_tokens: number, completion_tokens: number) =>
+    streamed(
+      chunk({ content: 'a' }, 'length'),
+      bare({ choices: [], usage: { prompt_tokens, completion_tokens } }),
+      DONE,
+    );
+  test.each([
+    ['one token', 999, 1],
+    ['none', 1000, 0],
+  ])('after %s, in a window that its prompt fills, is an overflow', async (_, input, output) => {
+    server.reply(used(input, output));
+    const error = await failure(collected(model({ contextWindow: 1000 }).stream(asked(), never)));
+    expect(error).toMatchObject({ code: 'MODEL_CONTEXT_OVERFLOW', retryable: false });
+    expect(overflowOf(error)).toEqual({
+      kind: 'context-overflow',
+      window: 1000,
+      inputTokens: input,
+      outputTokens: output,
+      isExact: true,
+    });
+    expect(String(error)).toContain(`the prompt of ${input} tokens fills the window of 1000`);
+  });
+
+  test.each([
+    ['says something', used(900, 100), undefined, 1000],
+    ['has all that was asked for', used(999, 1), 1, 1000],
+    ['leaves room', used(10, 1), undefined, 1000],
+    ['comes without usage', streamed(chunk({}, 'length'), DONE), undefined, 1000],
+    ['comes from a window that nobody knows', used(999, 1), undefined, undefined],
+  ])('is an answer, cut, where it %s', async (_, reply, maxTokens, contextWindow) => {
+    server.reply(reply);
+    const one = model(contextWindow === undefined ? {} : { contextWindow });
+    const events = await collected(one.stream(asked(maxTokens), never));
+    expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'length' });
   });
 });

@@ -110,7 +110,9 @@ describe('the model', () => {
 });
 
 test('capabilities follow the options and the profile', () => {
-  expect(model({ contextWindow: 9, inputModalities: ['text', 'image'] }).capabilities()).toEqual({
+  const named = model({ model: 'm', contextWindow: 9, inputModalities: ['text', 'image'] });
+  expect(named.capabilities()).toEqual({
+    model: 'm',
     contextWindow: 9,
     tools: true,
     reasoning: true,
@@ -119,6 +121,28 @@ test('capabilities follow the options and the profile', () => {
   });
   expect(model({ profile: 'openrouter' }).capabilities().structuredOutput).toBe('with-tools');
   expect(model({ profile: 'sglang' }).id).toBe('sglang');
+  expect(model().capabilities()).not.toHaveProperty('model');
+  expect(model().capabilities({ model: 'n' }).model).toBe('n');
+});
+
+test('a server goes by the name that it is given: selections and opaque state', async () => {
+  const east = model({ id: 'east', profile: 'openrouter', model: 'm' });
+  expect(east).toMatchObject({ id: 'east', address: server.baseUrl });
+  expect(east.selectionProblem?.({ provider: 'east' })).toBeUndefined();
+  expect(east.selectionProblem?.({ provider: 'openrouter' })).toContain('this is "east"');
+  const details = [{ type: 'reasoning.text', text: 'Hm.', index: 0 }];
+  server.reply(
+    streamed(chunk({ reasoning: 'Hm.', reasoning_details: details }), chunk({}, 'stop'), DONE),
+  );
+  const events = await collected(east.stream(request(), never));
+  expect(events.find(({ type }) => type === 'provider-state')).toMatchObject({
+    state: { provider: 'east' },
+  });
+});
+
+test('the address shows no credentials', () => {
+  const { address } = vllmModel({ baseUrl: 'http://user:word@m/v1/' });
+  expect(address).toBe('http://m/v1');
 });
 
 describe('countTokens', () => {

@@ -56,6 +56,7 @@ test('every option that is data is in the manifest', () => {
   const functions = ['fetch', 'clock', 'random'];
   const data: Required<Omit<VllmOptions, 'fetch' | 'clock' | 'random'>> = {
     baseUrl: '',
+    id: '',
     model: '',
     apiKey: '',
     profile: 'vllm',

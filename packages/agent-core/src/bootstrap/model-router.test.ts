@@ -119,6 +119,23 @@ test('a route whose setup throws is named', async () => {
   });
 });
 
+test('two addresses under one name of a provider are a problem of the routes', async () => {
+  const at = (address: string): Plugin =>
+    definePlugin<object>({
+      manifest: { ...manifest, name: address, contributes: [Model], options: { type: 'object' } },
+      setup: () => [bind(Model, { ...scripted([]), address })],
+    })({});
+  const routes = { east: at('http://east/v1'), west: at('http://west/v1') };
+  await expect(bootstrap({ plugins: [modelRouter({ routes })], agents: [] })).rejects.toMatchObject(
+    {
+      code: 'BOOTSTRAP_INVALID',
+      message: expect.stringContaining(
+        'routes.west: asks http://west/v1 as "scripted", and routes.east asks http://east/v1 under the same name.',
+      ),
+    },
+  );
+});
+
 test('time can be given', async () => {
   const { model: inner, ...plugin } = scriptedModel([{ text: 'ok' }]);
   const clock = { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() };

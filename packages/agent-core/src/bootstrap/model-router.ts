@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts';
-import type { Problem } from '../base/error-catalog.ts';
+import { bootstrapInvalid, type Problem } from '../base/error-catalog.ts';
 import { type Binding, bind } from '../base/port.ts';
 import { type AgentModel, Model } from '../model/agent-model.ts';
+import { sharedNames } from '../model/provider-names.ts';
 import { routedModel } from '../model/routed-model.ts';
 import { type RoutingOptions, routingProblems } from '../model/routing-options.ts';
 import { CONTRACT, type Plugin } from './plugin.ts';
@@ -50,6 +51,8 @@ export function modelRouter(options: ModelRouterOptions): Plugin {
         const model = bound[index]?.find(isModel)?.value as AgentModel; // Its manifest says so, and is held to it.
         return [name, model];
       });
+      const problems = sharedNames(models.map(([name, model]) => ({ at: placeOf(name), model })));
+      if (problems.length > 0) throw bootstrapInvalid(problems);
       const router = routedModel({
         ...routing,
         ...(clock === undefined ? {} : { clock }),

@@ -86,7 +86,10 @@ export type ModelEvent =
 
 /** A source of model output. Adapters implement this; only `runner/` calls it. */
 export interface AgentModel {
+  /** The name of its provider, unless its capabilities tell another: what selections, prices, telemetry and opaque state go by. */
   readonly id: string;
+  /** Capability: where its calls go, without credentials. A router and `withFallbacks` refuse two addresses under one `id`. */
+  readonly address?: string;
   capabilities(selection?: ModelSelection): ModelCapabilities;
   /**
    * Streams one response, one batch a network read.

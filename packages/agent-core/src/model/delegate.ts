@@ -2,9 +2,10 @@ import type { AgentModel } from './agent-model.ts';
 
 /** The members of `changes` in place of those of a model: what a wrapper of one model begins with. Members that the model does not have stay away. */
 export function delegate(model: AgentModel, changes: Pick<AgentModel, 'stream'>): AgentModel {
-  const { countTokens, selectionProblem, load } = model;
+  const { address, countTokens, selectionProblem, load } = model;
   return {
     id: model.id,
+    ...(address === undefined ? {} : { address }),
     capabilities: (selection) => model.capabilities(selection),
     ...(countTokens === undefined
       ? {}

@@ -152,6 +152,18 @@ test('a selection is the first one its own, and another model gets it only where
   expect(await model.load?.(new AbortController())).toEqual({ running: 0, waiting: 0 });
 });
 
+test('two addresses under one name of a provider are refused, since state of the one would go to the other', () => {
+  const at = (address: string): AgentModel => ({ ...scripted([]), id: 'p', address });
+  const one = at('http://one/v1');
+  expect(() => withFallbacks([one, at('http://two/v1')])).toThrow(
+    expect.objectContaining({
+      code: 'INPUT_INVALID',
+      message: expect.stringContaining('models[1]: asks http://two/v1 as "p"'),
+    }),
+  );
+  expect(withFallbacks([one, at('http://one/v1')]).address).toBe('http://one/v1');
+});
+
 test('what they can do is what all of them can', () => {
   const able = (id: string, differences: Partial<ModelCapabilities>) => {
     const inner = scripted([], { capabilities: differences });

@@ -4,6 +4,7 @@ import type { AgentModel, ModelRequest } from './agent-model.ts';
 import { selecting } from './call-notes.ts';
 import { type ChainLink, chainStream, StepMemory } from './chain.ts';
 import { commonCapabilities } from './joint-capabilities.ts';
+import { sharedNames } from './provider-names.ts';
 
 /** What another model may answer better: the one that failed is away, busy or broken. What is wrong with the request or the key is not hidden. */
 export const FALLBACK_CODES: readonly ErrorCode[] = [
@@ -25,7 +26,7 @@ export type FallbackOptions = {
  * The first of several models that answers. What it says it can do is what all of them can; a selection is the first one's,
  * and another one gets it only where it takes it. `finish` says who has answered.
  *
- * @throws AgentError `INPUT_INVALID` for an empty list.
+ * @throws AgentError `INPUT_INVALID` for an empty list, or one with two addresses under one name of a provider.
  */
 export function withFallbacks(
   models: readonly AgentModel[],
@@ -40,10 +41,13 @@ export function withFallbacks(
         mend: 'Give the models in the order in which they are asked.',
       },
     ]);
+  const problems = sharedNames(models.map((model, index) => ({ at: `models[${index}]`, model })));
+  if (problems.length > 0) throw inputInvalid('withFallbacks', problems);
   const memory = new StepMemory();
-  const { countTokens, selectionProblem, load } = first;
+  const { address, countTokens, selectionProblem, load } = first;
   return {
     id: first.id,
+    ...(address === undefined ? {} : { address }),
     capabilities: (selection) =>
       commonCapabilities([
         first.capabilities(selection),

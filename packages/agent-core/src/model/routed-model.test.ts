@@ -10,6 +10,7 @@ import type { Part } from '../vocabulary/message.ts';
 import type { AgentModel, ModelCapabilities, ModelEvent, ModelRequest } from './agent-model.ts';
 import { modelCatalogue } from './catalogue.ts';
 import { type RoutedModelOptions, routedModel } from './routed-model.ts';
+import { withTelemetry } from './telemetry.ts';
 
 const busy = modelOverloaded({ reason: 'busy' });
 const tool = { name: 'find', description: 'Finds.', parameters: {} };
@@ -332,6 +333,68 @@ test('what a router can do: how, by its first route; what it reads, by all of th
     contextWindow: 10,
   });
   expect(model.capabilities({ profile: 'b' })).not.toHaveProperty('model');
+});
+
+test('a request is counted by the model that would answer it, as that model would get it', async () => {
+  const counted: (readonly [string, ModelRequest])[] = [];
+  const counting = (id: string, tokens: number) => ({
+    countTokens: async (request: ModelRequest) => {
+      counted.push([id, request]);
+      return tokens;
+    },
+  });
+  const small = fake('small', { contextWindow: 500 }, counting('small', 1));
+  const large = fake('large', { contextWindow: 5_000 }, counting('large', 2));
+  const model = router({ small, large });
+  const stop = new AbortController();
+  const long = (length: number) => [said({ type: 'text', text: 'x'.repeat(length) })];
+  expect(await model.countTokens?.(asking(), stop)).toBe(1);
+  expect(await model.countTokens?.(asking({ selection: { profile: 'large' } }), stop)).toBe(2);
+  expect(counted[1]?.[1]).not.toHaveProperty('selection');
+  expect(await model.countTokens?.(asking({ messages: long(4_000) }), stop)).toBe(2);
+  // One that no route has room for is the one whose size is worth knowing.
+  expect(await model.countTokens?.(asking({ messages: long(40_000) }), stop)).toBe(1);
+  await expect(
+    model.countTokens?.(asking({ selection: { provider: 'nobody' } }), stop),
+  ).rejects.toMatchObject({ code: 'MODEL_REQUEST_INVALID' });
+  expect([small, large].flatMap(({ asked }) => asked)).toEqual([]);
+});
+
+test('a request is counted by the route that its step stays with', async () => {
+  const counts = (tokens: number) => ({ countTokens: async () => tokens });
+  const a = fake('a', {}, { steps: [{ text: 'par', error: busy }], ...counts(1) });
+  const model = router({ a, b: fake('b', {}, counts(2)) }, { fallback: ['b'] });
+  const stop = new AbortController();
+  expect(await model.countTokens?.(asking(), stop)).toBe(1);
+  await expect(whoAnswers(model)).rejects.toBe(busy);
+  expect(await model.countTokens?.(asking(), stop)).toBe(2);
+});
+
+test('a router counts only where each of its routes can', () => {
+  const a = fake('a', {}, { countTokens: async () => 1 });
+  expect(router({ a, b: fake('b') }).countTokens).toBeUndefined();
+});
+
+test('two addresses under one name of a provider are refused; one address, or no known one, is not', () => {
+  const at = (address: string, more: Partial<ModelCapabilities> = {}) =>
+    fake('p', more, { address });
+  expect(() => router({ a: at('http://one/v1'), b: at('http://two/v1') })).toThrow(
+    expect.objectContaining({
+      code: 'INPUT_INVALID',
+      problems: [
+        {
+          at: 'routes.b',
+          seen: 'asks http://two/v1 as "p", and routes.a asks http://one/v1 under the same name.',
+          mend: 'Give one of them an id of its own: { id: "p-2" }.',
+        },
+      ],
+    }),
+  );
+  // What wraps a model tells its address on.
+  const wrapped = withTelemetry(at('http://two/v1'), { called: () => undefined });
+  expect(() => router({ a: at('http://one/v1'), b: wrapped })).toThrow('routes.b: asks http://two');
+  const fine = { a: at('http://one/v1'), b: at('http://one/v1'), c: fake('p') };
+  expect(router({ ...fine, d: at('http://two/v1', { provider: 'q' }) }).id).toBe('router');
 });
 
 test('what is wrong with the options is said at once', () => {

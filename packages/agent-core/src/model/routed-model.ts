@@ -1,3 +1,4 @@
+import type { Stop } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { AgentError } from '../base/error.ts';
 import { inputInvalid, modelRequestInvalid } from '../base/error-catalog.ts';
@@ -11,6 +12,7 @@ import { FALLBACK_CODES } from './fallback.ts';
 import { Gate } from './gate.ts';
 import { Loads } from './loads.ts';
 import { picosPerToken } from './prices.ts';
+import { sharedNames } from './provider-names.ts';
 import { gated } from './rate-limit.ts';
 import {
   type Candidate,
@@ -39,7 +41,10 @@ export type RoutedModelOptions = RoutingOptions & {
  */
 export function routedModel(options: RoutedModelOptions): AgentModel {
   const { routes: given, clock = systemClock, ...routing } = options;
-  const problems = routingProblems(Object.keys(given), routing);
+  const problems = [
+    ...routingProblems(Object.keys(given), routing),
+    ...sharedNames(Object.entries(given).map(([name, model]) => ({ at: `routes.${name}`, model }))),
+  ];
   if (problems.length > 0) throw inputInvalid('routedModel', problems);
   const { catalogue, concurrency = {} } = routing;
   const routes = inOrder(given, routing.default).map(([name, model]): Route => {
@@ -54,6 +59,25 @@ export function routedModel(options: RoutedModelOptions): AgentModel {
     if (found.length > 0) return found;
     throw modelRequestInvalid({ reason: refusal(routes, selection as ModelSelection) });
   };
+  const fittingOf = (candidates: readonly Candidate[], request: ModelRequest) =>
+    candidates.filter((one) => whyUnfit(one, request, catalogue) === undefined);
+  const chosenOf = async (
+    among: readonly Candidate[],
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): Promise<Candidate> => {
+    const kept = memory.get(request.requestId);
+    return among.find(({ route }) => route.name === kept) ?? choose(among, request, signal);
+  };
+  const countTokens = async (request: ModelRequest, stop: Stop): Promise<number> => {
+    const candidates = taking(request.selection);
+    const fitting = fittingOf(candidates, request);
+    // A request that is too large for all of them is the one whose size is worth knowing.
+    const among = fitting.length > 0 ? fitting : candidates;
+    const chosen = await chosenOf(among, request, stop.signal);
+    const { model, request: asked } = linkOf(chosen, request);
+    return (model as CountingModel).countTokens(asked, stop);
+  };
   return {
     id: 'router',
     capabilities: (selection) => jointCapabilities(taking(selection)),
@@ -63,14 +87,9 @@ export function routedModel(options: RoutedModelOptions): AgentModel {
       wrappedStream(stop, {
         open: async ({ signal }): Promise<Batches> => {
           const candidates = taking(request.selection);
-          const fitting = candidates.filter(
-            (one) => whyUnfit(one, request, catalogue) === undefined,
-          );
+          const fitting = fittingOf(candidates, request);
           if (fitting.length === 0) throw unfit(candidates, request, catalogue);
-          const kept = memory.get(request.requestId);
-          const chosen =
-            fitting.find(({ route }) => route.name === kept) ??
-            (await choose(fitting, request, signal));
+          const chosen = await chosenOf(fitting, request, signal);
           const links = linksOf(chosen, { candidates, request, routing });
           const chain = chainStream(request, stop, {
             links,
@@ -81,8 +100,12 @@ export function routedModel(options: RoutedModelOptions): AgentModel {
         },
         ended: () => undefined,
       }),
+    // Only where whichever answers can: nobody knows before a request which one that is.
+    ...(routes.every(({ model }) => model.countTokens !== undefined) ? { countTokens } : {}),
   };
 }
+
+type CountingModel = Required<Pick<AgentModel, 'countTokens'>>;
 
 function inOrder(
   given: Readonly<Record<string, AgentModel>>,

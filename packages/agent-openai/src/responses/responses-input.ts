@@ -27,12 +27,12 @@ export type ResponsesInput = {
 /** The messages of a request as input items, with a mark after the messages of `breakpoints`. */
 export function responsesInput(
   messages: readonly Message[],
-  breakpoints: readonly number[],
+  { provider, breakpoints }: { readonly provider: string; readonly breakpoints: readonly number[] },
 ): ResponsesInput {
   // A mark needs a content block, which the instructions have not.
   const isMarked = breakpoints.length > 0;
   const begin = isMarked ? 0 : leadingSystem(messages);
-  const writer = new InputWriter(openCalls(messages), isMarked);
+  const writer = new InputWriter({ provider, open: openCalls(messages), isMarked });
   messages.forEach((message, index) => {
     if (index >= begin) writer.write(message, index);
   });
@@ -54,12 +54,22 @@ type Markable = { prompt_cache_breakpoint?: { mode: 'explicit' } | null };
 class InputWriter {
   readonly items: ResponseInputItem[] = [];
   readonly #ids = new CallIds();
+  readonly #provider: string;
   readonly #open: ReadonlySet<string>;
   readonly #isMarked: boolean;
   /** The last content block of each message that has one. */
   readonly #blocks: { readonly index: number; readonly block: Markable }[] = [];
 
-  constructor(open: ReadonlySet<string>, isMarked: boolean) {
+  constructor({
+    provider,
+    open,
+    isMarked,
+  }: {
+    readonly provider: string;
+    readonly open: ReadonlySet<string>;
+    readonly isMarked: boolean;
+  }) {
+    this.#provider = provider;
     this.#open = open;
     this.#isMarked = isMarked;
   }
@@ -68,7 +78,8 @@ class InputWriter {
     if (message.role === 'assistant') {
       const calls = callsOf(message);
       this.#ids.name(calls);
-      this.items.push(...turnItems(message, calls, (call) => this.#ids.of(call)));
+      const layout = layoutOf(message, this.#provider) ?? [];
+      this.items.push(...turnItems(message, { layout, calls }, (call) => this.#ids.of(call)));
       this.#closeCalls(calls);
       return;
     }
@@ -141,11 +152,14 @@ function mediaContent(part: MediaPart): ResponseInputContent {
 /** The items of one assistant turn, in the order that the provider gave them. */
 function turnItems(
   message: Message,
-  calls: readonly ToolCallPart[],
+  {
+    layout: known,
+    calls,
+  }: { readonly layout: readonly LayoutItem[]; readonly calls: readonly ToolCallPart[] },
   idOf: (callId: string) => string,
 ): readonly ResponseInputItem[] {
   const text = spokenText(message);
-  const layout = completed(layoutOf(message) ?? [], text, calls.length);
+  const layout = completed(known, text, calls.length);
   const items: ResponseInputItem[] = [];
   // Reasoning without the item that it led to is refused, so it waits for one.
   let reasoning: ResponseReasoningItem[] = [];

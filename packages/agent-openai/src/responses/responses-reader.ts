@@ -38,11 +38,13 @@ export function responsesReader(context: ReaderContext): AnswerReader {
 
 class ResponsesReader implements AnswerReader {
   readonly #draft: AnswerDraft;
+  readonly #provider: string;
   readonly #holds: boolean;
   readonly #items = new Map<number, OutputItem>();
 
   constructor(context: ReaderContext) {
     this.#draft = new AnswerDraft(context);
+    this.#provider = context.provider;
     this.#holds = context.restoreOutput !== undefined;
   }
 
@@ -213,7 +215,7 @@ class ResponsesReader implements AnswerReader {
       if (status !== 'incomplete') this.#onDone(this.#at(index), index, item);
     });
     for (const item of this.#items.values()) this.#release(item);
-    const state = layoutState(this.#layout());
+    const state = layoutState(this.#layout(), this.#provider);
     const reason = isJsonObject(details) ? details['reason'] : undefined;
     if (status !== 'incomplete') this.#draft.finish('stop', state);
     else this.#draft.finish(reason === 'content_filter' ? 'content-filter' : 'length', state);

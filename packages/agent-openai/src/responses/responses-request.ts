@@ -22,7 +22,7 @@ export function responsesRequest(
     model,
     stream: true,
     store: false,
-    ...responsesInput(request.messages, cache.breakpoints),
+    ...responsesInput(request.messages, { provider: settings.id, breakpoints: cache.breakpoints }),
     ...toolFields(request, wire, settings),
     ...textFields(output, settings),
     ...reasoningFields(settings),

@@ -1,9 +1,6 @@
 import type { Message, ProviderState } from '@hexagent/agent-core';
 import { isJsonObject, type JsonObject, type JsonValue } from '@hexagent/agent-core/adapter';
 
-/** The provider under whose name opaque state comes back. */
-export const PROVIDER = 'openai';
-
 /**
  * One item of an assistant turn as the provider ordered it. Reasoning is kept whole, because nobody can make it anew;
  * texts and calls are only named, since their content is in the message and may be changed there.
@@ -20,21 +17,24 @@ export type LayoutItem =
   /** Which call of the turn, from 0. */
   | { readonly kind: 'call'; readonly index: number };
 
-/** The layout as state of the message; undefined when plain order (text, then calls) says the same. */
-export function layoutState(items: readonly LayoutItem[]): ProviderState | undefined {
+/** The layout as state of the message, under the name of its provider; undefined when plain order (text, then calls) says the same. */
+export function layoutState(
+  items: readonly LayoutItem[],
+  provider: string,
+): ProviderState | undefined {
   const isPlain = items.every(
     (item, place) =>
       item.kind === 'call' || (item.kind === 'text' && place === 0 && item.phase === undefined),
   );
   if (isPlain) return undefined;
   const written = items.map((item): JsonObject => ({ ...item }));
-  return { provider: PROVIDER, value: { items: written } };
+  return { provider, value: { items: written } };
 }
 
-/** The layout that a message carries, if it is one of ours; its state may have been stored, so nothing of it is believed. */
-export function layoutOf({ parts }: Message): readonly LayoutItem[] | undefined {
+/** The layout that a message carries, if it is one of this provider; its state may have been stored, so nothing of it is believed. */
+export function layoutOf({ parts }: Message, provider: string): readonly LayoutItem[] | undefined {
   for (const part of parts) {
-    if (part.type !== 'reasoning' || part.provider?.provider !== PROVIDER) continue;
+    if (part.type !== 'reasoning' || part.provider?.provider !== provider) continue;
     const { value } = part.provider;
     const items = isJsonObject(value) ? value['items'] : undefined;
     if (Array.isArray(items)) return items.flatMap((item: JsonValue) => itemOf(item) ?? []);
