@@ -13,12 +13,12 @@ import {
 import { capabilitiesOf } from './capabilities.ts';
 import { acceptsStream, isJson } from './http/negotiation.ts';
 import { problemResponse } from './http/problem.ts';
-import { streamBody } from './http/stream-body.ts';
 import { parseInput } from './input/parse-input.ts';
 import { type AgUiOptions, type Settings, settingsOf } from './options.ts';
-import { threadView } from './thread-view.ts';
-import { planOf } from './threads/plan.ts';
-import { runStream } from './threads/run-stream.ts';
+import { planOf } from './plan/plan.ts';
+import { runStream } from './stream/run-stream.ts';
+import { streamBody } from './stream/stream-body.ts';
+import { threadView } from './threads/thread-view.ts';
 
 /**
  * AG-UI 1.0 as a mount for any host: `POST <base>/<agent>` runs an agent, `GET <base>/<agent>` says what it can do,

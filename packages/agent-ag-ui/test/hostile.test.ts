@@ -9,9 +9,9 @@ import {
   Sealer,
   secret,
 } from '@hexagent/agent-core';
-import { memoryStore } from '@hexagent/agent-core/testing';
+import { fakeClock, memoryStore } from '@hexagent/agent-core/testing';
 import { afterEach, expect, test } from 'vitest';
-import { streamBody } from '../src/http/stream-body.ts';
+import { streamBody } from '../src/stream/stream-body.ts';
 import { ALICE, BOB, eventsOf, type Served, said, served } from './kit.ts';
 
 let open: Served | undefined;
@@ -130,6 +130,18 @@ test('C12: a word to go on is about one pause, and shows what came of it when it
     expect(await post('/walker', { runId: 'd', resume: resolved(id) })).toMatchObject({
       code: 'WAIT_NOT_FOUND',
     });
+});
+
+test('what the user says beside a word to go on is refused where the agent takes none', async () => {
+  open = await served([WALK, { text: 'There.' }], { agents: [walker()] });
+  const held = firstOf(await post('/walker', { runId: 'a', messages: [said('u')] }));
+  const messages = [said('u'), said('v', 'Wait!')];
+  expect(await post('/walker', { runId: 'b', messages, resume: resolved(held) })).toMatchObject({
+    code: 'SIGNAL_NOT_ACCEPTED',
+  });
+  expect(await post('/walker', { runId: 'c', resume: resolved(held) })).toMatchObject({
+    outcome: { type: 'success' },
+  });
 });
 
 test('a paused run is given up by cancelling its interrupt', async () => {
@@ -368,7 +380,7 @@ test('a stream whose source fails lets go of everything', async () => {
   })();
   const body = streamBody(source, {
     heartbeatMs: 1_000,
-    clock: { now: () => 0, sleep: () => new Promise(() => undefined) } as never,
+    clock: fakeClock(),
     signal: NEVER.signal,
     onLeave: (reason) => left.push(reason),
   });

@@ -126,6 +126,17 @@ test.each([
     ['tools[0].description', 'tools[0].parameters', 'tools[1].name'],
   ],
   [
+    'tools of one name',
+    {
+      ...LEAST,
+      tools: [
+        { name: 'n', description: 'x' },
+        { name: 'n', description: 'y' },
+      ],
+    },
+    ['tools[1].name: is there twice'],
+  ],
+  [
     'context',
     { ...LEAST, context: [{ value: [] }] },
     ['context[0].description', 'context[0].value: is a list'],
@@ -137,7 +148,7 @@ test.each([
       ...LEAST,
       resume: [{ interruptId: 'w', status: 'maybe' }, { interruptId: 'w', status: 'resolved' }, 3],
     },
-    ['resume[0].status', 'resume[1].interruptId: is answered twice', 'resume[2].interruptId'],
+    ['resume[0].status', 'resume[1].interruptId: is there twice', 'resume[2].interruptId'],
   ],
 ])('names what is wrong with %s, all at once', (_what, input, places) => {
   const told = problemsOf(input);

@@ -1,9 +1,9 @@
 import { AgentError, waitNotFound } from '@hexagent/agent-core';
 import { expect, test } from 'vitest';
+import { answerKey, isReplay } from '../src/answers/answer-identity.ts';
 import { capabilitiesOf } from '../src/capabilities.ts';
 import { problemResponse } from '../src/http/problem.ts';
 import { Transcript } from '../src/projection/transcript.ts';
-import { answerKey, isReplay } from '../src/threads/answer.ts';
 import { clientIdsOf, messageIdsOf, takenIds } from '../src/threads/request.ts';
 
 test('a problem has the words of the catalogue, or of its theme', async () => {

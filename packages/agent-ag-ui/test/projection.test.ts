@@ -8,12 +8,12 @@ import {
   waitIdOf,
 } from '@hexagent/agent-core';
 import { expect, test } from 'vitest';
+import { readEntry } from '../src/answers/read-entry.ts';
 import { interruptOf } from '../src/projection/interrupts.ts';
 import { Projection, type ProjectionOptions } from '../src/projection/projection.ts';
 import { tokenUsage } from '../src/projection/token-usage.ts';
 import { toldError, toldRecord } from '../src/projection/told-error.ts';
 import { contentOf, wireMessages } from '../src/projection/wire-content.ts';
-import { readEntry } from '../src/threads/answer.ts';
 
 const ROOT = runIdOf('r1');
 const summary = { text: '', toolCalls: [], evidenceCount: 0 };

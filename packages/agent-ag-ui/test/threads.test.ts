@@ -286,44 +286,6 @@ test('what is not accepted, not JSON, or too much is refused before a run', asyn
   expect((await send(json, JSON.stringify({ threadId: 'x'.repeat(100) }))).status).toBe(413);
 });
 
-test('a question whose time is over is given up without a run being lost', async () => {
-  const ask = defineAgent({
-    name: 'asker',
-    recovery: 'action-boundary',
-    approvals: { expiresInMs: 1, onExpiry: 'reject' },
-    tools: [
-      defineTool({
-        name: 'pay',
-        description: 'Pays.',
-        input: { type: 'object', properties: {} },
-        effects: effects.writeState(),
-        approval: 'required',
-        execute: () => 'paid',
-      }),
-    ],
-  });
-  open = await served([{ calls: [{ name: 'pay', input: {} }] }, { text: 'Not paid.' }], {
-    agents: [ask],
-  });
-  const send = async (input: object): Promise<readonly AGUIEvent[]> =>
-    eventsOf(
-      await ((await open?.send('POST', '/asker', { messages: [], ...input }))?.text() ?? ''),
-    );
-  const first = await send(START);
-  const [interrupt] = interruptsIn(first);
-  if (interrupt === undefined) {
-    // It was over before the run came to rest.
-    expect(first.at(-1)).toMatchObject({ outcome: { type: 'success' } });
-    return;
-  }
-  const before = Date.now();
-  while (Date.now() <= before + 2) await new Promise((resolve) => setImmediate(resolve));
-  const resume = [{ interruptId: interrupt.id, status: 'cancelled' }];
-  expect((await send({ threadId: 't', runId: 'two', resume })).at(-1)).toMatchObject({
-    outcome: { type: 'success' },
-  });
-});
-
 test('one conversation of two agents: each answers for its own runs', async () => {
   const other = defineAgent({ name: 'other', recovery: 'action-boundary' });
   open = await served([{ text: 'Mine.' }, { calls: [PAY] }], { agents: [other] });

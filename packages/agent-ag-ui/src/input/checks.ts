@@ -1,7 +1,37 @@
 import { isJsonObject, type Problem } from '@hexagent/agent-core';
 
-/** Collects what is wrong with a value, all of it. */
+/** Collects what is wrong with a value. */
 export type Problems = Problem[];
+
+/** More than a reader mends at once: a body of nothing but mistakes is not answered by forty times its size. */
+const MOST_PROBLEMS = 50;
+
+export function isFull(problems: Problems): boolean {
+  return problems.length >= MOST_PROBLEMS;
+}
+
+/** The problems that are told: where there may be more, that is said last. */
+export function toldProblems(problems: Problems): readonly Problem[] {
+  if (!isFull(problems)) return problems;
+  const more = {
+    at: 'input',
+    seen: 'may have more problems, which were not looked for.',
+    mend: 'Send it again when these are mended.',
+  };
+  return [...problems.slice(0, MOST_PROBLEMS), more];
+}
+
+/** Looks at each item of a list, until enough is wrong. */
+export function checkEach(
+  problems: Problems,
+  list: readonly unknown[],
+  check: (item: unknown, index: number) => void,
+): void {
+  for (const [index, item] of list.entries()) {
+    if (isFull(problems)) return;
+    check(item, index);
+  }
+}
 
 /** What a field must be, beside being there. */
 type Kind = 'a text' | 'an object' | 'a list';

@@ -1,5 +1,13 @@
 import { isJsonObject, type JsonObject } from '@hexagent/agent-core';
-import { checkField, checkId, checkWord, isAbsent, kindOf, type Problems } from './checks.ts';
+import {
+  checkEach,
+  checkField,
+  checkId,
+  checkWord,
+  isAbsent,
+  kindOf,
+  type Problems,
+} from './checks.ts';
 
 const ROLES = [
   'developer',
@@ -57,7 +65,7 @@ function checkCalls(problems: Problems, calls: unknown, at: string): void {
     checkField(problems, calls, { at, kind: 'a list', optional: true });
     return;
   }
-  calls.forEach((call: unknown, index) => {
+  checkEach(problems, calls, (call, index) => {
     const place = `${at}[${index}]`;
     const known: JsonObject = isJsonObject(call) ? call : {};
     checkId(problems, known['id'], `${place}.id`);
@@ -76,7 +84,7 @@ function checkContent(problems: Problems, content: unknown, at: string): void {
     problems.push({ at, seen: `is ${kindOf(content)}.`, mend: 'Send a text, or a list of parts.' });
     return;
   }
-  content.forEach((part: unknown, index) => {
+  checkEach(problems, content, (part, index) => {
     checkPart(problems, part, `${at}[${index}]`);
   });
 }

@@ -1,6 +1,7 @@
 import type { RunAgentInput } from '@ag-ui/core';
 import { inputInvalid, isJsonObject, type JsonObject } from '@hexagent/agent-core';
 import {
+  checkEach,
   checkField,
   checkId,
   checkNesting,
@@ -8,6 +9,7 @@ import {
   isAbsent,
   kindOf,
   type Problems,
+  toldProblems,
 } from './checks.ts';
 import { checkMessage } from './message-problems.ts';
 
@@ -17,7 +19,7 @@ const THREAD_ID = /^[A-Za-z0-9._~:@-]{1,256}$/;
 /**
  * The input of a run (AG-UI 1.0, `RunAgentInput`), with absent lists filled in. Fields that the protocol does not have are left alone.
  *
- * @throws AgentError `INPUT_INVALID` with every problem at once.
+ * @throws AgentError `INPUT_INVALID` with every problem at once, up to fifty.
  */
 export function parseInput(body: unknown): RunAgentInput {
   if (!isJsonObject(body))
@@ -25,7 +27,7 @@ export function parseInput(body: unknown): RunAgentInput {
       { at: 'input', seen: `is ${kindOf(body)}.`, mend: 'Send a RunAgentInput as a JSON object.' },
     ]);
   const problems = problemsOf(body);
-  if (problems.length > 0) throw inputInvalid('The run input', problems);
+  if (problems.length > 0) throw inputInvalid('The run input', toldProblems(problems));
   const { parentRunId, state, forwardedProps, resume } = body;
   // Every field has been looked at above, by name and kind.
   return {
@@ -64,7 +66,16 @@ function problemsOf(body: JsonObject): Problems {
   eachOf(problems, body['tools'], { at: 'tools', optional: true }, checkTool);
   eachOf(problems, body['context'], { at: 'context', optional: true }, checkContext);
   eachOf(problems, body['resume'], { at: 'resume', optional: true }, checkResume);
-  checkTwice(problems, body['resume']);
+  checkTwice(problems, body['resume'], {
+    at: 'resume',
+    key: 'interruptId',
+    mend: 'Send one entry for each interrupt.',
+  });
+  checkTwice(problems, body['tools'], {
+    at: 'tools',
+    key: 'name',
+    mend: 'Give each tool a name of its own.',
+  });
   return problems;
 }
 
@@ -78,7 +89,7 @@ function eachOf(
     checkField(problems, list, { at, kind: 'a list', optional });
     return;
   }
-  list.forEach((item: unknown, index) => {
+  checkEach(problems, list, (item, index) => {
     check(problems, item, `${at}[${index}]`);
   });
 }
@@ -106,18 +117,18 @@ function checkResume(problems: Problems, entry: unknown, at: string): void {
   checkWord(problems, known['status'], { at: `${at}.status`, words: ['resolved', 'cancelled'] });
 }
 
-/** Which of two answers to one question is meant, nobody can tell. */
-function checkTwice(problems: Problems, resume: unknown): void {
-  if (!Array.isArray(resume)) return;
-  const ids = resume.map((entry: unknown) =>
-    isJsonObject(entry) ? entry['interruptId'] : undefined,
-  );
-  ids.forEach((id, index) => {
-    if (id === undefined || ids.indexOf(id) === index) return;
-    problems.push({
-      at: `resume[${index}].interruptId`,
-      seen: 'is answered twice.',
-      mend: 'Send one entry for each interrupt.',
-    });
+/** Which of two answers to one question is meant, or of two tools of one name, nobody can tell. */
+function checkTwice(
+  problems: Problems,
+  list: unknown,
+  { at, key, mend }: { readonly at: string; readonly key: string; readonly mend: string },
+): void {
+  if (!Array.isArray(list)) return;
+  const seen = new Set<unknown>();
+  checkEach(problems, list, (item, index) => {
+    const value = isJsonObject(item) ? item[key] : undefined;
+    if (value !== undefined && seen.has(value))
+      problems.push({ at: `${at}[${index}].${key}`, seen: 'is there twice.', mend });
+    seen.add(value);
   });
 }

@@ -1,5 +1,6 @@
 import type { Message, RunAgentInput } from '@ag-ui/core';
 import {
+  type AgentDescription,
   inputInvalid,
   isJsonObject,
   type JsonObject,
@@ -9,7 +10,7 @@ import {
   type RunInput,
 } from '@hexagent/agent-core';
 import { CONTEXT_FIELD } from '../projection/wire-content.ts';
-import { checkField, isAbsent, kindOf, type Problems } from './checks.ts';
+import { checkField, isAbsent, isFull, kindOf, type Problems, toldProblems } from './checks.ts';
 import { historyOf, partsOf } from './core-messages.ts';
 
 /** Fields of `forwardedProps` that are read; every other one is left alone. */
@@ -29,9 +30,9 @@ export function newUserMessages(
   const fresh: UserMessage[] = [];
   for (const message of [...messages].reverse()) {
     if (message.role === 'assistant' || message.role === 'tool') break;
-    if (message.role === 'user' && !known.has(message.id)) fresh.unshift(message);
+    if (message.role === 'user' && !known.has(message.id)) fresh.push(message);
   }
-  return fresh;
+  return fresh.reverse();
 }
 
 /**
@@ -44,10 +45,21 @@ export function durableInput(
   {
     fresh,
     forwarded,
-  }: { readonly fresh: readonly UserMessage[]; readonly forwarded: readonly Forwarded[] },
+    agent,
+  }: {
+    readonly fresh: readonly UserMessage[];
+    readonly forwarded: readonly Forwarded[];
+    readonly agent: Pick<AgentDescription, 'tools'>;
+  },
 ): RunInput {
-  const { selection, metadata } = commonInput(input, { fresh, forwarded });
   const { threadId, parentRunId, tools } = input;
+  const problems: Problems = [];
+  const served = new Set(agent.tools.map(({ name }) => name));
+  tools.forEach(({ name }, index) => {
+    if (served.has(name)) problems.push(taken(index));
+  });
+  if (fresh.length > MOST_NEW) problems.push(tooMuchNew(fresh.length));
+  const { selection, metadata } = commonInput(input, { fresh, forwarded, problems });
   return {
     message: [...contextParts(input), ...fresh.flatMap(({ content }) => partsOf(content))],
     conversationId: threadId,
@@ -79,7 +91,7 @@ export function statelessInput(
   { forwarded }: { readonly forwarded: readonly Forwarded[] },
 ): RunInput {
   const fresh = newUserMessages(input.messages);
-  const { selection, metadata } = commonInput(input, { fresh, forwarded });
+  const { selection, metadata } = commonInput(input, { fresh, forwarded, problems: [] });
   const last = fresh.at(-1);
   const before = input.messages.slice(0, last === undefined ? 0 : input.messages.lastIndexOf(last));
   const history = historyOf(before);
@@ -109,21 +121,25 @@ function commonInput(
   {
     fresh,
     forwarded,
-  }: { readonly fresh: readonly UserMessage[]; readonly forwarded: readonly Forwarded[] },
+    problems,
+  }: {
+    readonly fresh: readonly UserMessage[];
+    readonly forwarded: readonly Forwarded[];
+    readonly problems: Problems;
+  },
 ): { readonly selection: Pick<RunInput, 'selection'>; readonly metadata: RunInput['metadata'] } {
   const props: JsonObject = isJsonObject(forwardedProps) ? forwardedProps : {};
-  const taken = (field: Forwarded): unknown =>
+  const propOf = (field: Forwarded): unknown =>
     forwarded.includes(field) ? props[field] : undefined;
-  const problems: Problems = [];
   if (fresh.length === 0) problems.push(NOTHING_NEW);
-  const selection = taken('selection');
-  const metadata = taken('metadata');
+  const selection = propOf('selection');
+  const metadata = propOf('metadata');
   checkTexts(problems, selection, {
     at: 'forwardedProps.selection',
     known: ['provider', 'model', 'profile'],
   });
   checkTexts(problems, metadata, { at: 'forwardedProps.metadata', known: undefined });
-  if (problems.length > 0) throw inputInvalid('The run input', problems);
+  if (problems.length > 0) throw inputInvalid('The run input', toldProblems(problems));
   return {
     selection: isAbsent(selection) ? {} : { selection: selection as ModelSelection },
     metadata: isAbsent(metadata) ? undefined : (metadata as Readonly<Record<string, string>>),
@@ -136,6 +152,26 @@ const NOTHING_NEW: Problem = {
   mend: 'Add a message of the role "user", or answer what the thread waits for with `resume` or a tool message.',
 };
 
+/** A server's tool is never taken over by a client: who runs a call would be a matter of luck. */
+function taken(index: number): Problem {
+  return {
+    at: `tools[${index}].name`,
+    seen: 'is the name of a tool of the agent.',
+    mend: 'Give the tool of the client another name.',
+  };
+}
+
+/** New messages of the user that one request may bring: each of them is kept, or given to the run, by itself. */
+export const MOST_NEW = 100;
+
+export function tooMuchNew(count: number): Problem {
+  return {
+    at: 'messages',
+    seen: `ends with ${count} new messages of the user.`,
+    mend: `Send at most ${MOST_NEW} at once.`,
+  };
+}
+
 function checkTexts(
   problems: Problems,
   value: unknown,
@@ -143,6 +179,7 @@ function checkTexts(
 ): void {
   checkField(problems, value, { at, kind: 'an object', optional: true });
   for (const [key, text] of Object.entries(isJsonObject(value) ? value : {})) {
+    if (isFull(problems)) return;
     if (typeof text !== 'string')
       problems.push({ at: `${at}.${key}`, seen: `is ${kindOf(text)}.`, mend: 'Send a text.' });
     if (known !== undefined && !known.includes(key))

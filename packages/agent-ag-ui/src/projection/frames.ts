@@ -16,6 +16,8 @@ export type Frame = {
  */
 export class Frames {
   readonly #open = new Map<string, Frame>();
+  /** The text or reasoning of each run that is being said. */
+  readonly #said = new Map<Owner, Frame>();
 
   has(kind: Frame['kind'], id: string, owner: Owner): boolean {
     return this.#open.has(keyOf({ kind, id, owner }));
@@ -23,32 +25,40 @@ export class Frames {
 
   /** The events that have to stand before a frame of this kind, and the frame is open. */
   open(frame: Frame): readonly AGUIEvent[] {
-    const closed =
-      frame.kind === 'step'
-        ? []
-        : this.close(({ kind, owner }) => isRunning(kind) && owner === frame.owner);
+    const said = frame.kind === 'step' ? undefined : this.#said.get(frame.owner);
+    const closed = said === undefined ? [] : this.#end(said);
     this.#open.set(keyOf(frame), frame);
+    if (isSaid(frame)) this.#said.set(frame.owner, frame);
     return closed;
+  }
+
+  /** Closes one frame, where it is open. */
+  closeOne(kind: Frame['kind'], id: string, owner: Owner): readonly AGUIEvent[] {
+    const frame = this.#open.get(keyOf({ kind, id, owner }));
+    return frame === undefined ? [] : this.#end(frame);
   }
 
   /** Closes the frames that are meant, the last one first. */
   close(isMeant: (frame: Frame) => boolean): readonly AGUIEvent[] {
-    const events: AGUIEvent[] = [];
-    for (const frame of [...this.#open.values()].reverse()) {
-      if (!isMeant(frame)) continue;
-      this.#open.delete(keyOf(frame));
-      events.push(...ends(frame));
-    }
-    return events;
+    return [...this.#open.values()]
+      .filter(isMeant)
+      .reverse()
+      .flatMap((frame) => this.#end(frame));
+  }
+
+  #end(frame: Frame): readonly AGUIEvent[] {
+    this.#open.delete(keyOf(frame));
+    if (this.#said.get(frame.owner) === frame) this.#said.delete(frame.owner);
+    return ends(frame);
   }
 }
 
-/** Steps of two runs may have one name. */
+/** Steps of two runs may have one name. None of our ids has a space in it. */
 function keyOf({ kind, id, owner }: Pick<Frame, 'kind' | 'id' | 'owner'>): string {
-  return JSON.stringify([kind, id, owner]);
+  return `${kind} ${id} ${owner ?? ''}`;
 }
 
-function isRunning(kind: Frame['kind']): boolean {
+function isSaid({ kind }: Frame): boolean {
   return kind === 'text' || kind === 'reasoning';
 }
 

@@ -3,15 +3,17 @@ import {
   addUsage,
   type Envelope,
   type EventOf,
-  type JsonObject,
   type RunSnapshot,
   type Usage,
+  type Wait,
 } from '@hexagent/agent-core';
+import { artifactOf, progressOf, withdrawn } from './activities.ts';
 import { attributed, type Owner } from './attribution.ts';
 import { type Ending, endOfEvent, endOfRest, errorEnd, terminalEvent } from './endings.ts';
 import { Frames } from './frames.ts';
 import { asksInPlace, interruptOf } from './interrupts.ts';
-import { type Place, ShownMessages, type ShownMessagesOptions } from './shown-messages.ts';
+import type { Place } from './place.ts';
+import { ShownMessages, type ShownMessagesOptions } from './shown-messages.ts';
 import { Subagents } from './subagents.ts';
 import { Tentative } from './tentative.ts';
 import { tokenUsage } from './token-usage.ts';
@@ -21,8 +23,10 @@ export type ProjectionOptions = ShownMessagesOptions & {
   /** The client's name of this run: each request has its own, also one that goes on with an earlier run. */
   readonly runId: string;
   readonly parentRunId?: string | undefined;
-  /** Waits that this request has answered: a pause that still names one is not the end of the stream. */
+  /** Waits that are answered: a pause that names one is not the end of the stream. */
   readonly answered?: ReadonlySet<string>;
+  /** A person's pauses below this number of the log are over, and no end either. Default 0. */
+  readonly heldBefore?: number;
 };
 
 /**
@@ -73,11 +77,12 @@ export class Projection {
     if (this.#over) return [];
     const { runId, rootRunId, at } = envelope;
     const owner = runId === rootRunId ? undefined : runId;
-    const events = [
-      ...(owner === undefined ? [] : this.#subagents.enter(owner, envelope.agent)),
-      ...this.#project(envelope, owner),
-    ];
-    return events.map((event) => ({ ...event, timestamp: at }));
+    const entered = owner === undefined ? [] : this.#subagents.enter(owner, envelope.agent);
+    const projected = this.#project(envelope, owner);
+    const events = entered.length === 0 ? projected : [...entered, ...projected];
+    // Each of them was made for this envelope, and nobody else has it yet.
+    for (const event of events) event.timestamp = at;
+    return events;
   }
 
   /** The run as it is now, in place of events that are no longer kept. */
@@ -102,7 +107,6 @@ export class Projection {
   }
 
   #project({ event, stepId, seq, rootRunId, runId }: Envelope, owner: Owner): readonly AGUIEvent[] {
-    const mark = attributed(owner);
     const place = { stepId, seq, owner, rootRunId };
     switch (event.type) {
       case 'run-started':
@@ -126,7 +130,7 @@ export class Projection {
       case 'tool-call-args-delta':
         return this.#messages.arguments(event, place);
       case 'tool-call-end':
-        return this.#frames.close(({ kind, id }) => kind === 'call' && id === event.callId);
+        return this.#frames.closeOne('call', event.callId, owner);
       case 'tool-call-result':
         return this.#messages.result(event, place);
       // A client has one state, that of the run: it would take the state of a nested run for it.
@@ -139,21 +143,9 @@ export class Projection {
           ? [{ type: EventType.STATE_DELTA, delta: event.patch.map(wireOperation) }]
           : [];
       case 'artifact':
-        return [
-          {
-            type: EventType.ACTIVITY_SNAPSHOT,
-            messageId: `${runId}.artifact.${event.artifactId}`,
-            activityType: 'artifact',
-            content: {
-              artifactId: event.artifactId,
-              ...(event.name === undefined ? {} : { name: event.name }),
-              parts: [...event.parts],
-            },
-            ...mark,
-          },
-        ];
+        return [artifactOf(event, { owner, runId })];
       case 'progress':
-        return this.#progress(event, { ...place, runId });
+        return [progressOf(event, { ...place, runId }, this.#tentative)];
       case 'rewound':
         return this.#rewind(event, owner);
       case 'run-paused':
@@ -179,20 +171,6 @@ export class Projection {
     return this.#frames.close((frame) => frame.stepId === stepId);
   }
 
-  #progress(
-    { message, detail, callId }: EventOf<'progress'>,
-    { stepId, seq, owner, runId }: Place & { readonly runId: string },
-  ): readonly AGUIEvent[] {
-    const id = `${callId ?? stepId ?? runId}.progress`;
-    this.#tentative.note('progress', id, { stepId, seq });
-    const content = {
-      message,
-      ...(detail === undefined ? {} : { detail }),
-      ...(callId === undefined ? {} : { toolCallId: callId }),
-    };
-    return [activity(id, content, owner)];
-  }
-
   #rewind({ steps, after }: EventOf<'rewound'>, owner: Owner): readonly AGUIEvent[] {
     const gone = this.#tentative.take({ steps, ...(after === undefined ? {} : { after }) });
     return [
@@ -200,7 +178,7 @@ export class Projection {
       ...this.#frames.close(
         ({ stepId }) => after !== undefined || (stepId !== undefined && steps.includes(stepId)),
       ),
-      ...gone.progress.map((id) => activity(id, { message: '', withdrawn: true }, owner)),
+      ...gone.progress.map((id) => withdrawn(id, owner)),
       ...this.#messages.takeBack(gone.messages),
     ];
   }
@@ -223,11 +201,15 @@ export class Projection {
         ...this.#subagents.leave(owner, event.outcome),
       ];
     }
-    if (event.type === 'run-paused') {
-      const { answered } = this.#options;
-      if (event.waits.some(({ id }) => answered?.has(id))) return this.#frames.close(() => true);
-    }
+    if (event.type === 'run-paused' && this.#isPast(event.waits, seq))
+      return this.#frames.close(() => true);
     return this.#end(endOfEvent(event, { rootRunId, seq }));
+  }
+
+  /** Answered, or released, before this stream: it goes on behind it. */
+  #isPast(waits: readonly Wait[], seq: number): boolean {
+    const { answered, heldBefore = 0 } = this.#options;
+    return waits.length === 0 ? seq < heldBefore : waits.some(({ id }) => answered?.has(id));
   }
 
   #end(ending: Ending): readonly AGUIEvent[] {
@@ -241,17 +223,6 @@ export class Projection {
       terminalEvent(ending, { threadId, runId, ...tokenUsage(usage) }),
     ];
   }
-}
-
-/** What is going on, in one message for each call or step: the next replaces it. */
-function activity(messageId: string, content: JsonObject, owner: Owner): AGUIEvent {
-  return {
-    type: EventType.ACTIVITY_SNAPSHOT,
-    messageId,
-    activityType: 'progress',
-    content,
-    ...attributed(owner),
-  };
 }
 
 /** Steps are known by their names only, so each has one of its own: `model-1`, `tool-2`. */

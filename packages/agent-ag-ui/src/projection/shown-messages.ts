@@ -1,14 +1,10 @@
 import { type AGUIEvent, EventType, type Message } from '@ag-ui/core';
-import {
-  type EventOf,
-  fenceOf,
-  type RunId,
-  type RunSnapshot,
-  sequenceOf,
-} from '@hexagent/agent-core';
-import { attributed, type Owner } from './attribution.ts';
+import { type EventOf, fenceOf, type RunSnapshot, sequenceOf } from '@hexagent/agent-core';
+import { attributed } from './attribution.ts';
+import { EarlierReading } from './earlier-reading.ts';
 import type { Frames } from './frames.ts';
 import { isBodyCall } from './interrupts.ts';
+import type { Place } from './place.ts';
 import type { Tentative } from './tentative.ts';
 import { Transcript } from './transcript.ts';
 import { toolMessage, wireTranscript } from './wire-content.ts';
@@ -24,22 +20,13 @@ export type ShownMessagesOptions = {
   readonly clientIds?: ReadonlyMap<string, string>;
 };
 
-/** Where an event stands. */
-export type Place = {
-  readonly stepId: string | undefined;
-  readonly seq: number;
-  readonly owner: Owner;
-  readonly rootRunId: RunId;
-};
-
 /** Texts, reasoning, calls and results as a client lists them, and what has to be said before they can be shown. */
 export class ShownMessages {
   readonly #options: ShownMessagesOptions;
   readonly #transcript: Transcript;
   readonly #frames: Frames;
   readonly #tentative: Tentative;
-  /** Messages that this stream has shown: it adds to them and never shows them anew. */
-  readonly #own = new Set<string>();
+  readonly #earlier: EarlierReading;
   readonly #stepKinds = new Map<string, EventOf<'step-started'>['kind']>();
 
   constructor(
@@ -48,6 +35,7 @@ export class ShownMessages {
   ) {
     this.#options = options;
     this.#transcript = new Transcript(options.messages);
+    this.#earlier = new EarlierReading(this.#transcript, options.replied);
     this.#frames = frames;
     this.#tentative = tentative;
   }
@@ -130,9 +118,7 @@ export class ShownMessages {
   ): readonly AGUIEvent[] {
     const { callId, toolName } = event;
     const mark = attributed(owner);
-    const events: AGUIEvent[] = [
-      ...this.#frames.close(({ kind, id }) => kind === 'call' && id === callId),
-    ];
+    const events: AGUIEvent[] = [...this.#frames.closeOne('call', callId, owner)];
     if (this.#options.replied?.has(callId) === true) return events;
     const isNew = this.#options.after === 0 || isBodyCall(callId);
     if (isNew && !this.#transcript.hasCall(callId)) {
@@ -146,7 +132,7 @@ export class ShownMessages {
     }
     const messageId = isBodyCall(callId) ? `${callId}.result` : event.messageId;
     // A client would list it twice.
-    if (this.#own.has(messageId)) return events;
+    if (this.#earlier.isShown(messageId)) return events;
     events.push(...this.#begin(messageId, { rootRunId }));
     const { id, ...message } = toolMessage(messageId, event);
     this.#transcript.put({ id, ...message, ...mark });
@@ -175,24 +161,18 @@ export class ShownMessages {
     messages,
   }: Pick<RunSnapshot, 'run' | 'messages'>): readonly AGUIEvent[] {
     if (messages.length === 0) return [];
-    const isOfRun = isOf(rootRunId);
-    this.#transcript.remove(this.#transcript.ids().filter(isOfRun));
+    this.#transcript.remove(this.#earlier.idsOf(rootRunId));
     for (const message of wireTranscript(messages, this.#options.clientIds))
       this.#transcript.put(message);
-    for (const id of this.#transcript.ids().filter(isOfRun)) this.#own.add(id);
+    this.#earlier.adopt(rootRunId);
     return [this.#snapshot()];
   }
 
-  /** Before a message is shown: what the client has of it from an earlier reading goes, and all of this run that follows it. */
+  /** Before a message is shown: what the client has of it from an earlier reading goes. */
   #begin(messageId: string, { rootRunId }: Pick<Place, 'rootRunId'>): readonly AGUIEvent[] {
-    const isNew = !this.#own.has(messageId);
-    this.#own.add(messageId);
-    if (!isNew || !this.#transcript.has(messageId)) return [];
-    const ids = this.#transcript.ids();
-    const stale = ids.slice(ids.indexOf(messageId));
-    this.#transcript.remove(
-      stale.filter((id) => id === messageId || (isOf(rootRunId)(id) && !this.#own.has(id))),
-    );
+    const stale = this.#earlier.staleBefore(messageId, rootRunId);
+    if (stale.length === 0) return [];
+    this.#transcript.remove(stale);
     return [this.#snapshot()];
   }
 
@@ -216,7 +196,3 @@ export class ShownMessages {
 
 /** How many events one owner of a run has: the number of an event within it is short. */
 const SPAN = sequenceOf(1, 0);
-
-function isOf(rootRunId: string): (id: string) => boolean {
-  return (id) => id.startsWith(`${rootRunId}.`);
-}

@@ -11,7 +11,10 @@ type Shown = {
 
 /** What was shown live, until the step that it belongs to has ended. */
 export class Tentative {
-  #shown: Shown[] = [];
+  readonly #shown: Readonly<Record<Shown['kind'], Map<string, Shown>>> = {
+    message: new Map(),
+    progress: new Map(),
+  };
 
   note(
     kind: Shown['kind'],
@@ -19,14 +22,15 @@ export class Tentative {
     { stepId, seq }: { readonly stepId: string | undefined; readonly seq: number },
   ): void {
     if (stepId === undefined) return;
-    const known = this.#shown.find((shown) => shown.kind === kind && shown.id === id);
-    if (known === undefined) this.#shown.push({ kind, id, stepId, seq });
+    const known = this.#shown[kind].get(id);
+    if (known === undefined) this.#shown[kind].set(id, { kind, id, stepId, seq });
     else known.seq = seq;
   }
 
   /** The step has ended: it stays. */
   settle(stepId: string): void {
-    this.#shown = this.#shown.filter((shown) => shown.stepId !== stepId);
+    for (const kept of Object.values(this.#shown))
+      for (const shown of kept.values()) if (shown.stepId === stepId) kept.delete(shown.id);
   }
 
   /** What a `rewound` takes back, by its kind; it is forgotten here. */
@@ -34,12 +38,14 @@ export class Tentative {
     readonly messages: readonly string[];
     readonly progress: readonly string[];
   } {
-    const isGone = ({ stepId, seq }: Shown): boolean =>
-      steps.includes(stepId) || (after !== undefined && seq > after);
-    const gone = this.#shown.filter(isGone);
-    this.#shown = this.#shown.filter((shown) => !isGone(shown));
-    const idsOf = (wanted: Shown['kind']): readonly string[] =>
-      gone.flatMap(({ kind, id }) => (kind === wanted ? [id] : []));
-    return { messages: idsOf('message'), progress: idsOf('progress') };
+    const taken = (kind: Shown['kind']): readonly string[] => {
+      const kept = this.#shown[kind];
+      const gone = [...kept.values()].filter(
+        ({ stepId, seq }) => steps.includes(stepId) || (after !== undefined && seq > after),
+      );
+      for (const { id } of gone) kept.delete(id);
+      return gone.map(({ id }) => id);
+    };
+    return { messages: taken('message'), progress: taken('progress') };
   }
 }

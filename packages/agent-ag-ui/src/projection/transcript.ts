@@ -13,7 +13,7 @@ export class Transcript {
   constructor(messages: readonly Message[]) {
     for (const message of messages) {
       if (message.role === 'activity') continue;
-      const own = structuredClone(message);
+      const own = copied(message);
       this.#messages.set(own.id, own);
       if (own.role !== 'assistant') continue;
       for (const call of own.toolCalls ?? []) this.#calls.set(call.id, { call, messageId: own.id });
@@ -24,13 +24,17 @@ export class Transcript {
     return this.#messages.has(messageId);
   }
 
+  get(messageId: string): Message | undefined {
+    return this.#messages.get(messageId);
+  }
+
   hasCall(callId: string): boolean {
     return this.#calls.has(callId);
   }
 
   /** A copy that nobody changes afterwards. */
   all(): Message[] {
-    return structuredClone([...this.#messages.values()]);
+    return [...this.#messages.values()].map(copied);
   }
 
   /** In the order that the client shows them in. */
@@ -65,7 +69,8 @@ export class Transcript {
   ): void {
     const call: ToolCall = { id: callId, type: 'function', function: { name, arguments: '' } };
     const message = this.#assistant(messageId, owner);
-    message.toolCalls = [...(message.toolCalls ?? []), call];
+    if (message.toolCalls === undefined) message.toolCalls = [call];
+    else message.toolCalls.push(call);
     this.#calls.set(callId, { call, messageId });
   }
 
@@ -98,6 +103,13 @@ export class Transcript {
     this.#messages.set(messageId, message);
     return message;
   }
+}
+
+/** A message that grows apart from the one it was copied from: what only lies in it is shared. */
+function copied(message: Message): Message {
+  if (message.role !== 'assistant' || message.toolCalls === undefined) return { ...message };
+  const toolCalls = message.toolCalls.map((call) => ({ ...call, function: { ...call.function } }));
+  return { ...message, toolCalls };
 }
 
 /** How the id of a reasoning message ends; what stands before it is the id of the answer that it belongs to. */

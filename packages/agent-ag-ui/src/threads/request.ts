@@ -16,11 +16,14 @@ export type Request = {
   readonly forwarded: readonly Forwarded[];
 };
 
-/** What the stream of a request shows: a run, from where on, and which of its waits this request has answered. */
+/** What the stream of a request shows: a run, from where on, and where it does not end. */
 export type Plan = {
   readonly runId: RunId;
   readonly after: number;
+  /** Waits that this request or an earlier one has answered: nobody is asked about them again. */
   readonly answered: ReadonlySet<string>;
+  /** A person's pauses below this number of the log are over. */
+  readonly heldBefore: number;
   /** Calls of the client's own tools whose results are in its messages. */
   readonly replied?: ReadonlySet<string>;
   /** Of a run that is kept nowhere: its only reader. */

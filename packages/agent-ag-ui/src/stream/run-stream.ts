@@ -8,8 +8,8 @@ import {
   type RunGateway,
   type RunState,
 } from '@hexagent/agent-core';
+import type { Planned } from '../plan/plan.ts';
 import { Projection } from '../projection/projection.ts';
-import type { Planned } from './plan.ts';
 
 type Streamed = {
   readonly gateway: RunGateway;
@@ -39,6 +39,7 @@ export async function* runStream(
       ? {}
       : {
           answered: planned.answered,
+          heldBefore: planned.heldBefore,
           clientIds: planned.clientIds,
           ...(planned.replied === undefined ? {} : { replied: planned.replied }),
         }),

@@ -1,9 +1,9 @@
 import type { Interrupt, Message } from '@ag-ui/core';
 import type { Caller, JsonObject, RunGateway, RunState } from '@hexagent/agent-core';
-import { RUN_KEYS } from './input/run-input.ts';
-import { holdInterrupt, interruptOf, isFrontendCall } from './projection/interrupts.ts';
-import { wireTranscript } from './projection/wire-content.ts';
-import { clientIdsOf } from './threads/request.ts';
+import { RUN_KEYS } from '../input/run-input.ts';
+import { holdInterrupt, interruptOf, isFrontendCall } from '../projection/interrupts.ts';
+import { wireTranscript } from '../projection/wire-content.ts';
+import { clientIdsOf } from './request.ts';
 
 /**
  * A thread as a client begins with it: `initialMessages`, `initialState` and `pendingInterrupts` of an `HttpAgent`. Runs that have

@@ -8,8 +8,9 @@ import {
 } from '@hexagent/agent-core';
 import { resultOf } from '../input/core-messages.ts';
 import { isFrontendCall } from '../projection/interrupts.ts';
-import type { Plan, Request } from './request.ts';
-import { stopOf } from './stops.ts';
+import type { Plan, Request } from '../threads/request.ts';
+import { stopOf } from '../threads/stops.ts';
+import { answeredIds, isOpen, waitsOf } from '../threads/waits.ts';
 
 /** A call of a tool of the client, and the message that has its result. */
 export type Reply = { readonly wait: Wait; readonly message: ToolMessage };
@@ -17,7 +18,7 @@ export type Reply = { readonly wait: Wait; readonly message: ToolMessage };
 /** The open calls that the messages of a client have the results of: found by their ids, wherever they stand. */
 export function openReplies({ waits }: RunSnapshot, { messages }: RunAgentInput): readonly Reply[] {
   return repliesTo(
-    waits.filter((wait) => isFrontendCall(wait) && wait.status === 'pending'),
+    waits.filter((wait) => isFrontendCall(wait) && isOpen(wait)),
     messages.filter(isToolMessage),
   );
 }
@@ -56,13 +57,19 @@ export async function repeatedReplies(
   const root = rootOf(first.toolCallId);
   const run = runs.find(({ runId }) => runId === root);
   if (run === undefined || run.agent !== request.agent.name) return undefined;
-  const { calls, lastSeq, prunedThrough } = await request.gateway.snapshot(root, request.caller);
-  const closed = calls.flatMap(({ waits }) => waits).filter(isFrontendCall);
-  const replies = repliesTo(closed, trailing);
+  const { lastSeq, prunedThrough } = await request.gateway.snapshot(root, request.caller);
+  const waits = await waitsOf(request, root);
+  const replies = repliesTo(waits.filter(isFrontendCall), trailing);
   if (replies.length === 0) return undefined;
   const waitIds = new Set<string>(replies.map(({ wait }) => wait.id));
   const stop = await stopOf(request, root, { waitIds, lastSeq, from: prunedThrough });
-  return { runId: root, after: stop?.seq ?? 0, answered: waitIds, replied: callIdsOf(replies) };
+  return {
+    runId: root,
+    after: stop?.seq ?? 0,
+    answered: new Set([...answeredIds(waits), ...waitIds]),
+    replied: callIdsOf(replies),
+    heldBefore: lastSeq,
+  };
 }
 
 function repliesTo(waits: readonly Wait[], messages: readonly ToolMessage[]): readonly Reply[] {

@@ -9,11 +9,13 @@ import {
   runNotFound,
   waitNotFound,
 } from '@hexagent/agent-core';
-import { durableInput, newUserMessages, RUN_KEYS, statelessInput } from '../input/run-input.ts';
+import { callIdsOf, openReplies, repeatedReplies, sendReplies } from '../answers/frontend-calls.ts';
+import { goOn } from '../answers/go-on.ts';
+import { RUN_KEYS } from '../input/run-input.ts';
 import { isFrontendCall } from '../projection/interrupts.ts';
-import { callIdsOf, openReplies, repeatedReplies, sendReplies } from './frontend-calls.ts';
-import { goOn } from './go-on.ts';
-import { clientIdsOf, type Plan, type Request, takenIds } from './request.ts';
+import { clientIdsOf, type Plan, type Request } from '../threads/request.ts';
+import { answeredIds, waitsOf } from '../threads/waits.ts';
+import { startDurable, startStateless } from './start-run.ts';
 
 /** What becomes of a request: a stream of a run, or the refusal that the protocol wants to be told in a stream. */
 export type Planned =
@@ -35,7 +37,7 @@ export async function planOf(request: Request, input: RunAgentInput): Promise<Pl
   if (!agent.durable)
     return resumes
       ? { kind: 'refused', error: waitNotFound(input.resume?.[0]?.interruptId ?? '') }
-      : { kind: 'stream', clientIds: new Map(), ...(await stateless(request, input)) };
+      : { kind: 'stream', clientIds: new Map(), ...(await startStateless(request, input)) };
   const { items } = await gateway.list({ conversationId: input.threadId, limit: YOUNGEST }, caller);
   const runs = items.filter(({ runId, rootRunId }) => runId === rootRunId);
   try {
@@ -46,14 +48,6 @@ export async function planOf(request: Request, input: RunAgentInput): Promise<Pl
     if (resumes && isRefusal(error)) return { kind: 'refused', error };
     throw error;
   }
-}
-
-async function stateless(
-  { gateway, caller, agent, forwarded }: Request,
-  input: RunAgentInput,
-): Promise<Plan> {
-  const handle = await gateway.start(agent.name, statelessInput(input, { forwarded }), caller);
-  return { runId: handle.runId, after: 0, answered: new Set(), handle };
 }
 
 async function durable(
@@ -69,44 +63,28 @@ async function durable(
     if (resting.waits.some((wait) => !isFrontendCall(wait))) throw unanswered(resting);
     await sendReplies(request, replies);
     const answered = new Set<string>(replies.map(({ wait }) => wait.id));
+    const { run, lastSeq } = resting;
     const replied = callIdsOf(replies);
-    return { runId: resting.run.runId, after: resting.lastSeq, answered, replied };
+    return { runId: run.runId, after: lastSeq, answered, replied, heldBefore: lastSeq };
   }
   const again = runs.find(({ metadata }) => metadata[RUN_KEYS.runId] === input.runId);
   if (again !== undefined) {
     if (again.agent !== agent.name) throw runNotFound(input.runId);
-    // The same run id again is the same run: it goes on if nobody drives it.
-    if (!isTerminal(again.status)) await gateway.resume(again.runId, caller);
-    return { runId: again.runId, after: 0, answered: new Set() };
+    return follow(request, again);
   }
   const repeated = await repeatedReplies(request, input, runs);
   if (repeated !== undefined) return repeated;
   if (resting !== undefined) throw unanswered(resting);
-  return start(request, input, runs);
+  return startDurable(request, input, runs);
 }
 
-async function start(
-  { gateway, caller, agent, forwarded }: Request,
-  input: RunAgentInput,
-  runs: readonly RunState[],
-): Promise<Plan> {
-  const fresh = newUserMessages(input.messages, takenIds(runs));
-  const runInput = durableInput(input, { fresh, forwarded });
-  // The key may belong to a run of another thread, or of somebody else: nothing of that is shown here, not even its id.
-  const {
-    conversationId,
-    runId,
-    agent: name,
-  } = await gateway
-    .start(agent.name, runInput, { ...caller, requestKey: input.runId })
-    .then((handle) => gateway.get(handle.runId, caller))
-    .catch((error: unknown) => {
-      throw AgentError.is(error) && error.code === 'RUN_NOT_FOUND'
-        ? runNotFound(input.runId)
-        : error;
-    });
-  if (conversationId !== input.threadId || name !== agent.name) throw runNotFound(input.runId);
-  return { runId, after: 0, answered: new Set() };
+/** The same run id again is the same run, from its start to where it is now; it goes on if nobody drives it. */
+async function follow(request: Request, { runId, status }: RunState): Promise<Plan> {
+  const { gateway, caller } = request;
+  if (!isTerminal(status)) await gateway.resume(runId, caller);
+  const { lastSeq } = await gateway.snapshot(runId, caller);
+  const answered = new Set(answeredIds(await waitsOf(request, runId)));
+  return { runId, after: 0, answered, heldBefore: lastSeq };
 }
 
 /** A breach of the rules of interrupts is told in the stream. */
