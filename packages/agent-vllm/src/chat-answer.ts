@@ -1,29 +1,25 @@
 import type { ModelEvent } from '@hexagent/agent-core';
-import type { ErrorContext } from '@hexagent/agent-core/adapter';
+import type {
+  AnswerReader,
+  AnswerText,
+  ErrorContext,
+  OpenAnswer,
+} from '@hexagent/agent-core/adapter';
 import type { ChatStream } from './chat-stream.ts';
 import type { Watch } from './deadlines.ts';
-import { type Exit, exitOf } from './exit.ts';
 import { wholeBody } from './server-connection.ts';
 import { brokenAnswer, notAModelServer } from './server-error.ts';
 import type { WireResponse } from './transport.ts';
 
-type Batch = readonly ModelEvent[];
-
-/** An answer whose first events are known. */
-export type OpenAnswer = {
-  readonly first: Batch;
+/** A response that has its headers, and what reads it. */
+export type ChatResponse = {
   readonly response: WireResponse;
   readonly stream: ChatStream;
   readonly watch: Watch;
 };
 
-const END: IteratorResult<Batch> = { done: true, value: undefined };
-
-/** Reads a response up to its first events, which are the proof that it is an answer. */
-export async function openAnswer(
-  from: { readonly response: WireResponse; readonly stream: ChatStream; readonly watch: Watch },
-  context: ErrorContext,
-): Promise<OpenAnswer> {
+/** Reads a response up to its first events, which are the proof that it is an answer: an error in their place is one of the request. */
+export async function openAnswer(from: ChatResponse, context: ErrorContext): Promise<OpenAnswer> {
   const { response, stream } = from;
   const type = response.headers.get('content-type') ?? '';
   if (/text\/html/i.test(type)) throw notAModelServer(type, context);
@@ -35,90 +31,57 @@ export async function openAnswer(
       stream.end();
     }
   }
-  const first = await nextBatch({ response, stream }, context);
-  return { ...from, first };
+  const text = answerText(from, context);
+  return { text, reader: beginningWith(await firstEvents(stream, text), stream) };
 }
 
-/**
- * The batches of one answer. Written by hand rather than as a generator: leaving must free the
- * connection at once, also while a read is pending.
- */
-export function answerBatches(
-  open: (exit: Exit) => Promise<OpenAnswer>,
-  options: { readonly signal: AbortSignal; readonly context: ErrorContext },
-): AsyncIterator<Batch> {
-  const { signal, context } = options;
-  const exit = exitOf();
-  let answer: OpenAnswer | undefined;
-  let onLeave: (() => void) | undefined;
-  let isOver = false;
-
-  const next = async (): Promise<Batch> => {
-    if (answer !== undefined) return nextBatch(answer, context);
-    answer = await open(exit);
-    return answer.first;
-  };
-
-  const step = async (): Promise<IteratorResult<Batch>> => {
-    try {
-      signal.throwIfAborted();
-      const batch = await next();
-      signal.throwIfAborted();
-      if (batch.at(-1)?.type === 'finish') {
-        isOver = true;
-        answer?.response.release();
-        answer?.watch.release();
-      }
-      return { done: false, value: batch };
-    } catch (error) {
-      // Left while this read was pending: nobody waits for an error.
-      if (isOver) return END;
-      isOver = true;
-      answer?.response.close(error);
-      answer?.watch.release();
-      signal.throwIfAborted();
-      throw error;
-    }
-  };
-
+/** The text of a response. Once the server has said why it stopped, a connection that breaks does no harm. */
+function answerText({ response, stream, watch }: ChatResponse, context: ErrorContext): AnswerText {
   return {
-    next() {
-      if (isOver) return Promise.resolve(END);
-      if (answer !== undefined) return step();
-      // A pause between two tries need not be over for the reader to be let go.
-      const left = new Promise<IteratorResult<Batch>>((resolve) => {
-        onLeave = () => resolve(END);
-      });
-      return Promise.race([step(), left]);
-    },
-    async return() {
-      if (!isOver) {
-        isOver = true;
-        exit.take();
-        onLeave?.();
+    async read() {
+      try {
+        return await response.read();
+      } catch (error) {
+        if (!stream.hasReason) throw brokenAnswer(error, context);
+        return undefined;
       }
-      return END;
+    },
+    release() {
+      response.release();
+      watch.release();
+    },
+    abandon() {
+      response.close(watch.stopped?.reason);
+      watch.release();
     },
   };
 }
 
-/** The next events; throws what the stream failed of once they are given out. Never empty. */
-async function nextBatch(
-  { response, stream }: { readonly response: WireResponse; readonly stream: ChatStream },
-  context: ErrorContext,
-): Promise<Batch> {
+async function firstEvents(stream: ChatStream, text: AnswerText): Promise<readonly ModelEvent[]> {
   for (;;) {
     const events = stream.take();
     if (events.length > 0) return events;
     if (stream.failure !== undefined) throw stream.failure;
-    try {
-      const text = await response.read();
-      if (text === undefined) stream.end();
-      else stream.accept(text);
-    } catch (error) {
-      // The server had said why it stopped: only the last frames are missing.
-      if (!stream.hasReason) throw brokenAnswer(error, context);
-      stream.end();
-    }
+    const piece = await text.read();
+    if (piece === undefined) stream.end();
+    else stream.accept(piece);
   }
+}
+
+/** A reader whose first events have been taken already. */
+function beginningWith(first: readonly ModelEvent[], stream: ChatStream): AnswerReader {
+  let waiting = first;
+  return {
+    accept: (text) => stream.accept(text),
+    end: () => stream.end(),
+    take() {
+      if (waiting.length === 0) return stream.take();
+      const taken = waiting;
+      waiting = [];
+      return taken;
+    },
+    get failure() {
+      return stream.failure;
+    },
+  };
 }

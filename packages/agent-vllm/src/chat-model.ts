@@ -1,10 +1,14 @@
 import type { AgentModel, ModelRequest, ModelSelection, Stop } from '@hexagent/agent-core';
-import { modelRequestInvalid } from '@hexagent/agent-core/adapter';
+import {
+  answerBatches,
+  type Linked,
+  modelRequestInvalid,
+  type OpenAnswer,
+} from '@hexagent/agent-core/adapter';
 import { cacheSalts } from './cache-salt.ts';
-import { answerBatches, type OpenAnswer, openAnswer } from './chat-answer.ts';
+import { openAnswer } from './chat-answer.ts';
 import { type ChatRequest, chatRequests } from './chat-request.ts';
 import { chatStream } from './chat-stream.ts';
-import type { Exit } from './exit.ts';
 import { fullWindow } from './full-window.ts';
 import { remedyFor } from './output-room.ts';
 import { servedCatalogue } from './served-catalogue.ts';
@@ -41,18 +45,22 @@ export function chatModel(settings: Settings): ChatModel {
     return found;
   };
 
-  const answer = (request: ModelRequest, written: ChatRequest, stop: Stop) => {
-    const attempt = async (
-      exit: Exit,
-      call: { readonly model: string; readonly maxTokens?: number },
-    ): Promise<OpenAnswer> => {
+  const answer = async (
+    request: ModelRequest,
+    written: ChatRequest,
+    link: Linked,
+  ): Promise<OpenAnswer> => {
+    const { signal } = link;
+    const attempt = async (call: {
+      readonly model: string;
+      readonly maxTokens?: number;
+    }): Promise<OpenAnswer> => {
       const cacheSalt = await saltOf?.(request.tenantId);
       const body = written.body({ ...call, cacheSalt });
       return connection.open(
         { method: 'POST', url: chatUrl, accept, body, requestId: request.requestId },
         {
-          signal: stop.signal,
-          exit,
+          signal,
           read: (response, watch) => {
             const context = withRequestId(connection.errorContext(chatUrl), response.headers);
             const stream = chatStream({
@@ -73,21 +81,19 @@ export function chatModel(settings: Settings): ChatModel {
         },
       );
     };
-    return async (exit: Exit): Promise<OpenAnswer> => {
-      const model = await catalogue.modelFor(request.selection, stop);
-      try {
-        return await attempt(exit, { model });
-      } catch (error) {
-        stop.signal.throwIfAborted();
-        const remedy = await remedyFor(error, {
-          maxTokens: request.sampling?.maxTokens,
-          minOutputTokens: settings.minOutputTokens,
-          count: counter === undefined ? undefined : () => counted(written, model, stop),
-        });
-        if (remedy.kind === 'error') throw remedy.error;
-        return attempt(exit, { model, maxTokens: remedy.maxTokens });
-      }
-    };
+    const model = await catalogue.modelFor(request.selection, link);
+    try {
+      return await attempt({ model });
+    } catch (error) {
+      link.throwIfAborted();
+      const remedy = await remedyFor(error, {
+        maxTokens: request.sampling?.maxTokens,
+        minOutputTokens: settings.minOutputTokens,
+        count: counter === undefined ? undefined : () => counted(written, model, link),
+      });
+      if (remedy.kind === 'error') throw remedy.error;
+      return attempt({ model, maxTokens: remedy.maxTokens });
+    }
   };
 
   const { metrics } = profile;
@@ -109,16 +115,13 @@ export function chatModel(settings: Settings): ChatModel {
       };
     },
 
-    stream(request, stop) {
-      const { signal } = stop;
-      return {
-        [Symbol.asyncIterator]: () => {
-          const open = async (exit: Exit): Promise<OpenAnswer> =>
-            answer(request, prepared(request), stop)(exit);
-          return answerBatches(open, { signal, context: connection.errorContext(chatUrl) });
-        },
-      };
-    },
+    stream: (request, stop) => ({
+      [Symbol.asyncIterator]: () => {
+        const open = async (link: Linked): Promise<OpenAnswer> =>
+          answer(request, prepared(request), link);
+        return answerBatches(open, stop);
+      },
+    }),
 
     ...(counter === undefined
       ? {}

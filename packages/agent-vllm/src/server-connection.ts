@@ -1,6 +1,5 @@
 import type { ErrorContext } from '@hexagent/agent-core/adapter';
 import { deadlines, type Watch } from './deadlines.ts';
-import type { Exit } from './exit.ts';
 import { fetchTransport } from './fetch-transport.ts';
 import { nodeTransport } from './node-transport.ts';
 import {
@@ -36,7 +35,6 @@ export interface ServerConnection {
 
 export type OpenOptions<T> = {
   readonly signal: AbortSignal;
-  readonly exit?: Exit;
   /** Instead of those of the settings. */
   readonly limits?: Partial<Timeouts>;
   readonly read: (response: WireResponse, watch: Watch) => Promise<T>;
@@ -93,13 +91,12 @@ export function serverConnection(settings: Settings): ServerConnection {
   };
 
   const connection: ServerConnection = {
-    open: async (call, { signal, exit, limits, read }) => {
+    open: async (call, { signal, limits, read }) => {
       const watch = deadlines({
         timeouts: limits === undefined ? timeouts : { ...timeouts, ...limits },
         clock,
         signal,
         at: call.url,
-        ...(exit === undefined ? {} : { exit }),
       });
       let response: WireResponse | undefined;
       try {

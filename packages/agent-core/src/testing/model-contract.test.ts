@@ -60,8 +60,8 @@ const KEY = 'sk-fake';
 const BREAK: ScriptedAnswer = { kind: 'stream', text: ['par'], ending: 'reset' };
 const GREETING: ScriptedAnswer = { kind: 'stream', text: ['Hel', 'lo'] };
 
-/** A model and its server in one, without a wire between, and with one fault or none. */
-function subject(fault?: Fault): ModelSubject {
+/** A model and its server in one, without a wire between, and with one fault or none; one batch holds what there is, or one event. */
+function subject(fault?: Fault, isJoined = false): ModelSubject {
   const queue: ScriptedAnswer[] = [];
   const gone: Promise<void>[] = [];
   let shared = '';
@@ -99,7 +99,7 @@ function subject(fault?: Fault): ModelSubject {
       if (fault === 'tries a refusal again' && answer.kind === 'refusal')
         gone.push(Promise.resolve());
       const played = play(answer, request);
-      batches = [...played.batches];
+      batches = isJoined ? [played.batches.flat()] : [...played.batches];
       after = played.after;
     };
     const leave = (failed = false): void => {
@@ -265,6 +265,19 @@ function subject(fault?: Fault): ModelSubject {
 for (const rule of modelContract) {
   test(`a model that keeps the contract passes: ${rule.name}`, () => rule.check(subject()));
 }
+
+test.each([
+  ['passes', undefined],
+  ['is caught where it wraps the reason of the abort', 'wraps the reason of an abort'],
+] as const)(
+  'a model that waits, with all that has come in one batch, and is aborted then %s',
+  async (_, fault) => {
+    const rule = modelContract.find(({ name }) => name.startsWith('an abort at any event'));
+    const checked = rule?.check(subject(fault, true));
+    if (fault === undefined) await checked;
+    else await expect(checked).rejects.toThrow('the reason of the signal');
+  },
+);
 
 test.each<[Fault, RegExp]>([
   ['says a break is final', /the last event of the last batch/],
