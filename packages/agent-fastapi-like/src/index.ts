@@ -7,6 +7,7 @@ export type { Access } from './api/route.ts';
 export type {
   AddRoute,
   Described,
+  RouteAnswer,
   RouteApi,
   RouteOptions,
   RouteRequest,

@@ -2,6 +2,7 @@ import helmet from '@fastify/helmet';
 import { httpMethodNotAllowed, httpRouteUnknown, type JsonObject } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseStrangers } from './access/refuse-strangers.ts';
+import { withDistinctIds } from './api/distinct-ids.ts';
 import { pathPattern } from './api/path-pattern.ts';
 import type { Route } from './api/route.ts';
 import { methodsOf, prepareScope, serveRoute } from './api/serve-route.ts';
@@ -36,7 +37,7 @@ export async function serveScope(
   scope: FastifyInstance,
   { context, routes, answersUnknown }: ScopeParts,
 ): Promise<void> {
-  const all = [...hostRoutes(context.settings), ...routes];
+  const all = withDistinctIds([...hostRoutes(context.settings), ...routes]);
   prepareScope(scope);
   answerErrors(scope, { context, routes: all, answersUnknown });
   scope.addHook('onRoute', (route) => {

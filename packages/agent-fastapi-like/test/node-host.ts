@@ -55,9 +55,12 @@ export async function nodeHost(
     }
     for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>)
       if (!response.write(chunk))
-        await new Promise((resolve) => {
-          response.once('drain', resolve);
-          response.once('close', resolve);
+        await new Promise<void>((resolve) => {
+          const goOn = (): void => {
+            for (const sign of ['drain', 'close']) response.off(sign, goOn);
+            resolve();
+          };
+          for (const sign of ['drain', 'close']) response.once(sign, goOn);
         });
     response.end();
   }

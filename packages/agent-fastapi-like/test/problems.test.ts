@@ -167,6 +167,23 @@ test('a body that is not JSON, not of that type, or too large', async () => {
   });
 });
 
+test('a key that could reach into the prototype of an object is no part of a body', async () => {
+  const body = (key: string) => `{"message":"x","metadata":{${key}}}`;
+  for (const key of ['"__proto__":{"a":1}', '"constructor":{"prototype":{}}']) {
+    const refused = await fetch(`${host.url}/agents/echo/runs`, {
+      method: 'POST',
+      body: body(key),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(await refused.json()).toMatchObject({
+      status: 400,
+      code: 'HTTP_REQUEST_INVALID',
+      detail: expect.stringContaining('__proto__'),
+    });
+  }
+  expect(gateway.entered).toEqual([]);
+});
+
 test('an AgentError keeps its words and gets its status; a bug tells nothing', async () => {
   gateway.fail(
     'get',

@@ -147,6 +147,11 @@ test('what is refused is a message with code and mend, and the socket stays', as
     return client.next(typed('error'));
   };
   expect((await refused('{')).error).toMatchObject({ code: 'HTTP_REQUEST_INVALID' });
+  for (const key of ['"__proto__":{}', '"\\u005f_proto__":1', '"constructor":{"prototype":1}'])
+    expect((await refused(`{"v":1,"type":"ping",${key}}`)).error).toMatchObject({
+      code: 'HTTP_REQUEST_INVALID',
+      message: expect.stringContaining('__proto__'),
+    });
   const unknown = await refused({ v: 1, id: 'u', type: 'dance' });
   expect(unknown).toMatchObject({ id: 'u', error: { code: 'INPUT_INVALID' } });
   expect(await refused({ v: 2, id: 'v', type: 'watch', runId: 'r1' })).toMatchObject({

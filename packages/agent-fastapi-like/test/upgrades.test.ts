@@ -131,8 +131,8 @@ test('the host itself starts a run of a client that asks for HTTP/2 first', asyn
 });
 
 test.each([
-  ['all of it', (app: FastifyInstance) => plugin(app)],
-  ['a part of it', (app: FastifyInstance) => void app.register(plugin)],
+  ['all of it', plugin],
+  ['a part of it', async (app: FastifyInstance): Promise<void> => void app.register(plugin)],
 ] as const)(
   'where the application takes upgrades, what is no socket is answered and closed, and a body cannot be read any more: %s',
   async (_name, before) => {

@@ -15,6 +15,19 @@ export function coerced(schema: JsonSchemaLike, given: unknown): unknown {
   return copy;
 }
 
+/** The same with what a schema says for fields that were left out, also inside of objects that are there. */
+export function withDefaults(schema: JsonSchemaLike, given: unknown): unknown {
+  const properties = 'properties' in schema ? schema.properties : undefined;
+  if (!isRecord(given) || !isRecord(properties)) return given;
+  const copy: Record<string, unknown> = { ...given };
+  for (const [name, property] of Object.entries(properties)) {
+    if (!isRecord(property)) continue;
+    if (copy[name] !== undefined) copy[name] = withDefaults(property, copy[name]);
+    else if ('default' in property) copy[name] = structuredClone(property['default']);
+  }
+  return copy;
+}
+
 function typed(value: unknown, { type, items }: Readonly<Record<string, unknown>>): unknown {
   if (type === 'array') {
     const values = Array.isArray(value) ? value : [value];

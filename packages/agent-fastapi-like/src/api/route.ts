@@ -31,6 +31,9 @@ export type OperationWords = {
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];
+  readonly deprecated?: boolean;
+  /** Left out of the document. */
+  readonly hidden?: boolean;
 };
 
 /** The schemas of the parts of a request; a part without one is not read. A body that may be left out may be null. */
@@ -63,6 +66,8 @@ export type Route = {
   readonly answers: Readonly<Record<number, Answer>>;
   /** Codes that are this route's own; those that every route shares are added in the document. */
   readonly errors: readonly ErrorCode[];
+  /** Bytes of its body; absent: as many as the host takes. */
+  readonly bodyBytes?: number;
   /** What is to be added to its operation in the document. */
   readonly extension?: JsonObject;
   handle(served: Served): Promise<unknown>;

@@ -29,7 +29,7 @@ export function serveRoute(scope: FastifyInstance, route: Route, context: HostCo
   scope.route({
     method,
     url: path,
-    bodyLimit: context.settings.limits.bodyBytes,
+    bodyLimit: route.bodyBytes ?? context.settings.limits.bodyBytes,
     config: { access },
     exposeHeadRoute: methodsOf(route).includes('HEAD'),
     schema: fastifySchema(route),
@@ -77,6 +77,8 @@ function fastifySchema({ schemas, operation, answers }: Route): Readonly<Record<
     operationId: operation.id,
     summary: operation.summary,
     tags: operation.tags,
+    deprecated: operation.deprecated ?? false,
+    hide: operation.hidden ?? false,
     ...(operation.description === undefined ? {} : { description: operation.description }),
     ...(params === undefined ? {} : { params }),
     ...(query === undefined ? {} : { querystring: query }),

@@ -12,10 +12,12 @@ test('the types of a handler are those of its schemas', () => {
     {
       params: Type.Object({ id: Type.Integer() }),
       query: Type.Object({ deep: Type.Optional(Type.Boolean()) }),
+      headers: Type.Object({ 'x-trace': Type.Optional(Type.Integer()) }),
       response: Type.Object({ at: Type.Number() }),
       needs: { clock: Clock },
     },
-    ({ params, query, body, deps, principal }) => {
+    ({ params, query, headers, body, deps, principal }) => {
+      expectTypeOf(headers['x-trace']).toEqualTypeOf<number | undefined>();
       expectTypeOf(params.id).toEqualTypeOf<number>();
       expectTypeOf(query.deep).toEqualTypeOf<boolean | undefined>();
       expectTypeOf(body).toEqualTypeOf<undefined>();
@@ -28,6 +30,11 @@ test('the types of a handler are those of its schemas', () => {
 test('an answer of another type does not compile', () => {
   // @ts-expect-error -- `at` is a number
   api.get('/a', { response: Type.Object({ at: Type.Number() }) }, () => ({ at: 'now' }));
+});
+
+test('an answer may be a `Response` instead', () => {
+  api.get('/a', { response: Type.Object({ at: Type.Number() }) }, async () => new Response('x'));
+  api.get('/a', {}, () => new Response('x'));
 });
 
 test('a public route has nobody', () => {

@@ -3,6 +3,7 @@ import {
   bootstrapInvalid,
   type InferSchema,
   type JsonSchemaLike,
+  linked,
   type Needs,
   type Principal,
   type Problem,
@@ -10,6 +11,9 @@ import {
 } from '@hexagent/agent-core';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Static, TSchema } from 'typebox';
+import { PROBLEM_TYPE } from '../problems/problem-body.ts';
+import { Problem as ProblemSchema } from '../schemas/problem.ts';
+import { sendResponse } from '../web/web-response.ts';
 import { type Access, type Answer, given, json, type Method, type Route } from './route.ts';
 import { schemaCheck } from './validation.ts';
 
@@ -23,17 +27,31 @@ export type Described<S> = S extends undefined
     : InferSchema<S>;
 
 /** What a route of the application takes and answers. Everything in it is checked, and stands in the document. */
-export type RouteOptions<P, Q, B, R, N extends Needs, A extends Access> = {
+export type RouteOptions<P, Q, B, R, N extends Needs, A extends Access, H = undefined> = {
+  /** The name of the operation in the document, for clients that are made of it. Default: method and path. */
+  readonly id?: string;
   readonly summary?: string;
   readonly description?: string;
   readonly tags?: readonly string[];
+  readonly deprecated?: boolean;
+  /** Served, and left out of the document. */
+  readonly hidden?: boolean;
   /** Of the path: an object. Numbers and booleans are read as such. */
   readonly params?: P;
   /** Of the query: an object. Numbers, booleans and lists are read as such. */
   readonly query?: Q;
+  /** Of the headers that are read: an object with names in lower case. */
+  readonly headers?: H;
   readonly body?: B;
-  /** Of the answer. One that does not fit is not sent: 500, and the log has the reason. Absent: 204 without a body. */
+  /** Bytes of the body. Default: `limits.bodyBytes`. */
+  readonly bodyBytes?: number;
+  /**
+   * Of the answer. One that does not fit is not sent: 500, and the log has the reason. Absent: 204 without a body. A handler that
+   * gives a `Response` says status, headers and body by itself, which are sent as they are.
+   */
   readonly response?: R;
+  /** Other ways in which it answers, for the document: what it refuses, and what it gives as a `Response`. */
+  readonly answers?: Readonly<Record<number, RouteAnswer>>;
   /** Default 200, or 204 without a `response`. */
   readonly status?: number;
   /** Ports that the handler gets as `deps`; bootstrap checks that they are bound. */
@@ -42,10 +60,20 @@ export type RouteOptions<P, Q, B, R, N extends Needs, A extends Access> = {
   readonly access?: A;
 };
 
+/** One way in which a route answers. */
+export type RouteAnswer = {
+  readonly description: string;
+  /** The media type. Default: `application/problem+json` from 400 on, below it none: there is no body. */
+  readonly type?: string;
+  /** Of its body. Default: any text. */
+  readonly schema?: JsonSchemaLike;
+};
+
 /** What a handler is given. */
-export type RouteRequest<P, Q, B, N extends Needs, A extends Access> = {
+export type RouteRequest<P, Q, B, N extends Needs, A extends Access, H = undefined> = {
   readonly params: Described<P>;
   readonly query: Described<Q>;
+  readonly headers: Described<H>;
   readonly body: Described<B>;
   readonly deps: Resolved<N>;
   /** Who asks; undefined on a route that is `public`. */
@@ -56,7 +84,7 @@ export type RouteRequest<P, Q, B, N extends Needs, A extends Access> = {
 };
 
 /** A route without a `response` answers nothing, whatever its handler gives. */
-type Handled<R> = R extends undefined ? unknown : Described<R>;
+type Handled<R> = R extends undefined ? unknown : Described<R> | Response;
 
 export type AddRoute = <
   P extends JsonSchemaLike | undefined = undefined,
@@ -65,11 +93,12 @@ export type AddRoute = <
   R extends JsonSchemaLike | undefined = undefined,
   const N extends Needs = Record<never, never>,
   const A extends Access = 'caller',
+  H extends JsonSchemaLike | undefined = undefined,
 >(
   path: string,
-  options: RouteOptions<P, Q, B, R, N, A>,
+  options: RouteOptions<P, Q, B, R, N, A, H>,
   handler: (
-    request: RouteRequest<P, Q, B, N, A>,
+    request: RouteRequest<P, Q, B, N, A, H>,
   ) => NoInfer<Handled<R>> | Promise<NoInfer<Handled<R>>>,
 ) => void;
 
@@ -134,7 +163,8 @@ type Options = RouteOptions<
   JsonSchemaLike | undefined,
   JsonSchemaLike | undefined,
   Needs,
-  Access
+  Access,
+  JsonSchemaLike | undefined
 >;
 
 function routeOf({
@@ -150,10 +180,12 @@ function routeOf({
   readonly handler: Handler;
   readonly resolve: Resolve;
 }): Route {
-  const { params, query, body, response, needs = {}, access = 'caller' } = options;
+  const { params, query, headers, body, response, needs = {}, access = 'caller' } = options;
+  const { answers = {}, bodyBytes } = options;
   const status = options.status ?? (response === undefined ? 204 : 200);
   const check = response === undefined ? undefined : schemaCheck(response);
-  for (const schema of [params, query, body]) if (schema !== undefined) schemaCheck(schema);
+  for (const schema of [params, query, headers, body])
+    if (schema !== undefined) schemaCheck(schema);
   const deps = Object.fromEntries(
     Object.entries(needs).map(([name, port]) => [name, resolve(port)]),
   );
@@ -162,27 +194,32 @@ function routeOf({
     path,
     operation: wordsOf(method, path, options),
     access,
-    schemas: given({ params, query, body, headers: undefined }),
-    answers: { [status]: answerOf(response) },
+    schemas: given({ params, query, headers, body }),
+    answers: { [status]: answerOf(response), ...otherAnswers(answers) },
     errors: [],
+    ...(bodyBytes === undefined ? {} : { bodyBytes }),
     handle: async ({ request, reply, caller, context }) => {
       const asking = access === 'public' ? undefined : await caller();
+      const { operation } = context;
+      const open = linked(operation.open.request(reply));
       const answer = await handler({
         params: request.params,
         query: request.query,
+        headers: headers === undefined ? undefined : request.headers,
         body: request.body,
         deps,
         principal: asking?.principal,
-        signal: asking?.signal ?? context.operation.open.request(reply),
+        signal: open.signal,
         log: request.log,
       });
+      if (answer instanceof Response) return sendResponse(answer, { reply, operation, open });
       if (check === undefined) return reply.code(status).send();
       const problems = check(answer, 'response');
       if (problems.length > 0) throw new ResponseUnfit(problems);
       return reply
         .code(status)
         .type('application/json; charset=utf-8')
-        .send(JSON.stringify(answer));
+        .send(JSON.stringify(answer) ?? 'null');
     },
   };
 }
@@ -197,16 +234,36 @@ class ResponseUnfit extends Error {
 
 function wordsOf(method: Method, path: string, options: Options): Route['operation'] {
   const { summary = `${method} ${path}`, description, tags = ['application'] } = options;
-  const id = `${method} ${path}`
+  const { id = idOf(method, path), deprecated = false, hidden = false } = options;
+  const words = { id, summary, tags, deprecated, hidden };
+  return description === undefined ? words : { ...words, description };
+}
+
+/** `GET /customers/:id` is `getCustomersId`. */
+function idOf(method: Method, path: string): string {
+  return `${method} ${path}`
     .split(/[^A-Za-z0-9]+/)
     .filter((word) => word !== '')
     .map((word, index) =>
       index === 0 ? word.toLowerCase() : `${word.charAt(0).toUpperCase()}${word.slice(1)}`,
     )
     .join('');
-  return { id, summary, tags, ...(description === undefined ? {} : { description }) };
 }
 
 function answerOf(response: JsonSchemaLike | undefined): Answer {
   return response === undefined ? { description: 'It is done.' } : json(response, 'The answer.');
+}
+
+function otherAnswers(
+  answers: Readonly<Record<number, RouteAnswer>>,
+): Readonly<Record<number, Answer>> {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, { description, type, schema }]): [string, Answer] => {
+      const isRefusal = Number(status) >= 400;
+      const media = type ?? (isRefusal ? PROBLEM_TYPE : undefined);
+      if (media === undefined) return [status, { description }];
+      const body = schema ?? (type === undefined ? ProblemSchema : { type: 'string' });
+      return [status, { description, content: { [media]: body } }];
+    }),
+  );
 }

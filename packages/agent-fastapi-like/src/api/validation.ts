@@ -1,7 +1,7 @@
 import { inputInvalid, type JsonSchemaLike, type Problem } from '@hexagent/agent-core';
 import { Compile, type Validator } from 'typebox/schema';
 import { Settings } from 'typebox/system';
-import { coerced } from './coercion.ts';
+import { coerced, withDefaults } from './coercion.ts';
 
 /** What a check of the schemas has found. */
 type Finding = {
@@ -24,7 +24,7 @@ export function requestCheck(
 ): (given: unknown) => { readonly value: unknown } | { readonly error: Error } {
   const check = schemaCheck(schema);
   return (given) => {
-    const value = part === 'body' ? given : coerced(schema, given);
+    const value = withDefaults(schema, part === 'body' ? given : coerced(schema, given));
     const problems = check(value, NAMES[part] ?? part);
     return problems.length === 0 ? { value } : { error: inputInvalid('This request', problems) };
   };

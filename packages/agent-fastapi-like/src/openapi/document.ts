@@ -28,7 +28,7 @@ export type DocumentWords = {
 export function openApiDocument(routes: readonly Route[], words: DocumentWords): JsonObject {
   const components = createComponents();
   const paths: Record<string, Record<string, JsonValue>> = {};
-  for (const route of routes) {
+  for (const route of routes.filter(({ operation }) => operation.hidden !== true)) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] ??= {};
     paths[path][route.method.toLowerCase()] = operationOf(route, { components, words });
@@ -64,6 +64,7 @@ function operationOf(route: Route, { components, words }: Parts): JsonObject {
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
     tags: [...operation.tags],
+    ...(operation.deprecated === true ? { deprecated: true } : {}),
     ...(security === undefined
       ? {}
       : {
@@ -73,13 +74,13 @@ function operationOf(route: Route, { components, words }: Parts): JsonObject {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(schemas.body === undefined ? {} : { requestBody: bodyOf(schemas.body, components) }),
     responses: {
+      ...problemsOf(route, { components, words }),
       ...Object.fromEntries(
         Object.entries(route.answers).map(([status, answer]) => [
           status,
           answerOf(answer, components),
         ]),
       ),
-      ...problemsOf(route, { components, words }),
     },
     ...route.extension,
   };
@@ -95,10 +96,11 @@ function parametersOf(
   if (!isJsonObject(properties)) return [];
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...rest } = isJsonObject(property) ? property : {};
+    const isWanted = Array.isArray(required) && required.includes(name) && !('default' in rest);
     return {
       name,
       in: place,
-      required: place === 'path' || (Array.isArray(required) && required.includes(name)),
+      required: place === 'path' || isWanted,
       ...(description === undefined ? {} : { description }),
       schema: rest,
     };

@@ -61,7 +61,10 @@ function ownError(
       return httpMediaTypeUnsupported(request.headers['content-type']?.slice(0, 100));
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return httpRequestInvalid('The body of this request is not JSON.', 'Send one JSON value.');
+      return httpRequestInvalid(
+        'The body of this request is not JSON, or has the key "__proto__" or "constructor.prototype".',
+        'Send one JSON value, without such keys.',
+      );
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return httpRequestInvalid(
         'The body of this request is not as long as "content-length" says.',
@@ -75,10 +78,20 @@ function ownError(
   const status = error.statusCode ?? 500;
   // Its `retry-after` is on the reply already.
   if (status === 429) return REFUSED_AROUND;
-  // What else is refused before a route is reached has words of Fastify only; they hold nothing of the inside.
-  return status >= 400 && status < 500
+  if (status < 400 || status > 499) return error;
+  // The words of either are for who reads the log.
+  return error.code?.startsWith('FST_')
     ? httpRequestInvalid('This request cannot be read.', 'Correct it and send it again.')
-    : error;
+    : refusedByApplication(status);
+}
+
+/** A route or a hook of the application has thrown an error with a status, as libraries for Fastify do. */
+function refusedByApplication(status: number): HttpProblem {
+  return new HttpProblem(status, {
+    code: 'HTTP_REQUEST_INVALID',
+    detail: 'The application refuses this request.',
+    mend: 'Correct it, or ask who runs the application.',
+  });
 }
 
 function isFastifyError(error: unknown): error is FastifyError {

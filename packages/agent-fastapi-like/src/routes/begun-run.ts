@@ -17,6 +17,7 @@ import type { StartHeaders, StartQuery } from '../schemas/requests.ts';
 import { RunResult } from '../schemas/result.ts';
 import { PausedRun } from '../schemas/run.ts';
 import { sendEvents, singly } from '../streams/event-reply.ts';
+import { prefersEvents } from '../web/accept.ts';
 
 /** How a start and a fork answer. */
 export const BEGUN_ANSWERS: Readonly<Record<number, Answer>> = {
@@ -60,8 +61,7 @@ export async function answerBegun(
   },
 ): Promise<unknown> {
   const { request, reply, context } = served;
-  const streams =
-    asked.query?.stream === 'sse' || (request.headers.accept ?? '').includes('text/event-stream');
+  const streams = asked.query?.stream === 'sse' || prefersEvents(request.headers.accept);
   const asking = await (streams ? served.streamCaller() : served.caller());
   const { signal } = asking;
   const caller = { ...asking, ...requestKeyOf(asked) };

@@ -189,10 +189,22 @@ class Session {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, (key, value: unknown) => {
+      if (key === '__proto__' || (key === 'constructor' && hasPrototype(value)))
+        throw new Error(key);
+      return value;
+    });
   } catch {
-    throw httpRequestInvalid('This message is not JSON.', 'Send one JSON object a frame.');
+    throw httpRequestInvalid(
+      'This message is not JSON, or has the key "__proto__" or "constructor.prototype".',
+      'Send one JSON object a frame, without such keys.',
+    );
   }
+}
+
+/** What is not taken as a body is not taken as a message either. */
+function hasPrototype(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
 }
 
 /** The name under which the client wants its answer, also for a message that does not fit. */
