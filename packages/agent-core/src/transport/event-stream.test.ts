@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Stop } from '../base/abort.ts';
-import { type Clock, systemClock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { AgentError } from '../base/error.ts';
 import { runNotFound } from '../base/error-catalog.ts';
 import { runIdOf } from '../base/ids.ts';
 import type { Envelope } from '../events/envelope.ts';
 import type { RunSnapshot } from '../gateway/snapshot.ts';
+import { fakeClock } from '../testing/fake-clock.ts';
 import { eventStream } from './event-stream.ts';
 
 const runId = runIdOf('r1');
@@ -86,31 +87,38 @@ test('asks the source only when the client has taken what was there', async () =
 
 test('sends a comment for every silence, and loses nothing that comes after it', async () => {
   const run = source();
-  const silences: (() => void)[] = [];
-  const clock: Clock = {
-    ...systemClock,
-    sleep: (ms, { signal }) =>
-      new Promise((resolve, reject) => {
-        expect(ms).toBe(5);
-        silences.push(resolve);
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      }),
+  const clock = fakeClock();
+  let sleeps = 0;
+  const counted: Clock = {
+    ...clock,
+    sleep: (ms, stop) => {
+      sleeps += 1;
+      return clock.sleep(ms, stop);
+    },
   };
-  const stream = eventStream(run.open, { signal: live(), heartbeatMs: 5, clock });
+  const stream = eventStream(run.open, { signal: live(), heartbeatMs: 5, clock: counted });
   await stream.next();
   for (let beat = 0; beat < 3; beat += 1) {
     const piece = stream.next();
-    await Promise.resolve();
-    silences[beat]?.();
+    await clock.advance(5);
     expect((await piece).value).toBe(': still here\n\n');
   }
   expect(run.seen.asked).toBe(1);
-  run.batch(event(9));
-  await new Promise((resolve) => setImmediate(resolve));
-  expect((await stream.next()).value).toContain('id: 9');
-  const piece = stream.next();
-  run.batch(event(10));
-  expect((await piece).value).toContain('id: 10');
+  const before = sleeps;
+  for (let seq = 9; seq < 109; seq += 1) {
+    run.batch(event(seq));
+    expect((await stream.next()).value).toContain(`id: ${seq}`);
+  }
+  // A timer for each batch would be felt: there is one for all.
+  expect(sleeps).toBe(before);
+  const late = stream.next();
+  await clock.advance(4);
+  run.batch(event(200));
+  expect((await late).value).toContain('id: 200');
+  const next = stream.next();
+  await clock.advance(4);
+  run.batch(event(201));
+  expect((await next).value).toContain('id: 201');
   await stream.return();
 });
 

@@ -1,4 +1,4 @@
-import { linked, type Stop } from '../base/abort.ts';
+import { type Linked, linked, type Stop } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AgentError } from '../base/error.ts';
 import type { Envelope } from '../events/envelope.ts';
@@ -27,6 +27,7 @@ export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
   'x-accel-buffering': 'no',
 };
 
+type Batches = AsyncIterable<readonly Envelope[]>;
 type Arrival =
   | { readonly kind: 'batch'; readonly batch: readonly Envelope[] }
   | { readonly kind: 'end' }
@@ -34,25 +35,28 @@ type Arrival =
 
 /**
  * A watched run as server-sent events: one frame an event, its number as `id`, the envelope as `data`;
- * comments while nothing happens.
+ * comments while nothing happens. For whoever answers a request without `agent-fastapi-like`.
  *
  * Contract:
  * - one piece a batch, taken only when the consumer asks: a slow client slows its own stream only;
  * - ends when the source ends, or at once when `signal` is aborted or the consumer stops; either way the
  *   signal that `open` was given is aborted and nothing is left behind;
  * - a failure of the source is the last frame (`event: failure`, the error as `data`), never a torn stream.
+ *
+ * An example that runs: `docs/events.md`, *Sending them yourself*.
  */
 export async function* eventStream(
-  open: (stop: Stop & { readonly after?: number }) => AsyncIterable<readonly Envelope[]>,
+  open: (stop: Stop & { readonly after?: number }) => Batches,
   { signal, heartbeatMs = 15_000, clock = systemClock, snapshot }: EventStreamOptions,
 ): AsyncGenerator<string, void, void> {
   const source = linked(signal);
+  const waiting = new Waiting(source, { heartbeatMs, clock });
   let batches = open({ signal: source.signal })[Symbol.asyncIterator]();
   try {
     yield sseEncode({ comment: 'open' });
-    let arrival = nextArrival(batches);
+    waiting.ask(batches);
     for (;;) {
-      const arrived = await firstOf(arrival, { ms: heartbeatMs, clock, signal });
+      const arrived = await waiting.next();
       if (arrived === 'silence') {
         yield sseEncode({ comment: 'still here' });
         continue;
@@ -71,11 +75,8 @@ export async function* eventStream(
           data: JSON.stringify(taken.snapshot),
         });
         batches = open({ signal: source.signal, after })[Symbol.asyncIterator]();
-        arrival = nextArrival(batches);
-        continue;
-      }
-      yield arrived.batch.map(eventFrame).join('');
-      arrival = nextArrival(batches);
+      } else yield arrived.batch.map(eventFrame).join('');
+      waiting.ask(batches);
     }
   } finally {
     source.abort(signal.aborted ? signal.reason : new Error('The stream was closed.'));
@@ -113,44 +114,70 @@ function failureFrame(error: unknown): string {
   return sseEncode({ event: 'failure', data: JSON.stringify(errorAnswerOf(error).body) });
 }
 
-/** One `next()` of the source that can be awaited again after every silence without piling up reactions. */
-type Pending = { settled: Arrival | undefined; notify: (() => void) | undefined };
+/** What a stream waits for: its source, the end of the silence, its client's leaving. One timer for all of its batches. */
+class Waiting {
+  readonly #source: Linked;
+  readonly #clock: Clock;
+  readonly #heartbeatMs: number;
+  #arrival: Arrival | undefined;
+  /** When the client was last told something, by the monotonic clock. */
+  #toldAt: number;
+  #isSilent = false;
+  #look: (() => void) | undefined;
 
-function nextArrival(batches: AsyncIterator<readonly Envelope[]>): Pending {
-  const pending: Pending = { settled: undefined, notify: undefined };
-  const settle = (arrival: Arrival): void => {
-    pending.settled = arrival;
-    pending.notify?.();
-  };
-  batches.next().then(
-    ({ done, value }) => settle(done === true ? { kind: 'end' } : { kind: 'batch', batch: value }),
-    (error: unknown) => settle({ kind: 'failed', error }),
-  );
-  return pending;
-}
-
-async function firstOf(
-  pending: Pending,
-  {
-    ms,
-    clock,
-    signal,
-  }: { readonly ms: number; readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<Arrival | 'silence' | 'left'> {
-  if (signal.aborted) return 'left';
-  if (pending.settled !== undefined) return pending.settled;
-  const timer = linked(signal);
-  const arrived = new Promise<void>((resolve) => {
-    pending.notify = resolve;
-  });
-  try {
-    // The timer rejects when the client leaves: that ends the wait as well.
-    await Promise.race([arrived, clock.sleep(ms, { signal: timer.signal })]).catch(() => undefined);
-  } finally {
-    pending.notify = undefined;
-    timer.abort('arrived');
-    timer.release();
+  constructor(
+    source: Linked,
+    { heartbeatMs, clock }: { readonly heartbeatMs: number; readonly clock: Clock },
+  ) {
+    this.#source = source;
+    this.#clock = clock;
+    this.#heartbeatMs = heartbeatMs;
+    this.#toldAt = clock.monotonic();
+    // Rejects when the stream is over, however it ends.
+    this.#watchSilence().catch(() => this.#look?.());
   }
-  if (signal.aborted) return 'left';
-  return pending.settled ?? 'silence';
+
+  ask(batches: AsyncIterator<readonly Envelope[]>): void {
+    this.#toldAt = this.#clock.monotonic();
+    batches.next().then(
+      ({ done, value }) =>
+        this.#arrive(done === true ? { kind: 'end' } : { kind: 'batch', batch: value }),
+      (error: unknown) => this.#arrive({ kind: 'failed', error }),
+    );
+  }
+
+  async next(): Promise<Arrival | 'silence' | 'left'> {
+    for (;;) {
+      if (this.#source.aborted) return 'left';
+      const arrival = this.#arrival;
+      const isSilent = this.#isSilent;
+      this.#isSilent = false;
+      if (arrival !== undefined) {
+        this.#arrival = undefined;
+        return arrival;
+      }
+      if (isSilent) return 'silence';
+      await new Promise<void>((resolve) => {
+        this.#look = resolve;
+      });
+      this.#look = undefined;
+    }
+  }
+
+  #arrive(arrival: Arrival): void {
+    this.#arrival = arrival;
+    this.#look?.();
+  }
+
+  async #watchSilence(): Promise<never> {
+    for (;;) {
+      const now = this.#clock.monotonic();
+      if (now - this.#toldAt >= this.#heartbeatMs) {
+        this.#toldAt = now;
+        this.#isSilent = true;
+        this.#look?.();
+      }
+      await this.#clock.sleep(this.#toldAt + this.#heartbeatMs - now, this.#source);
+    }
+  }
 }

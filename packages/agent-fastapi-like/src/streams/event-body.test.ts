@@ -1,4 +1,7 @@
 import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PassThrough, type Readable } from 'node:stream';
 import {
   AgentError,
   type Envelope,
@@ -102,7 +105,7 @@ test('silence is filled with comments, and a reader that has not taken the last 
     { signal: live(), streams: hostStreams(4, () => undefined) },
   );
   const pieces: string[] = [];
-  body.on('data', (piece: string) => pieces.push(piece));
+  body.on('data', (piece: Buffer) => pieces.push(String(piece)));
   while (pieces.length < 4) await once(body, 'data');
   expect(pieces[0]).toBe(': open\n\n');
   expect(pieces.slice(1).every((piece) => piece === ': still here\n\n')).toBe(true);
@@ -199,4 +202,93 @@ test('a failure is the last frame; events that are gone are a snapshot, and what
   const last = await textOf(away);
   expect(last).toContain('INTERNAL_ERROR');
   expect(last).not.toContain('secret');
+});
+
+/** A body that is piped into a real response, both ends of it, and what ends the server. */
+async function piped(body: Readable): Promise<{
+  readonly response: ServerResponse;
+  readonly client: IncomingMessage;
+  readonly close: () => void;
+}> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const request = get({ port: (server.address() as AddressInfo).port });
+  const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
+  const answered = once(request, 'response');
+  expect(body.pipe(response)).toBe(response);
+  const [client] = (await answered) as [IncomingMessage];
+  const close = (): void => {
+    client.destroy();
+    server.close();
+  };
+  return { response, client, close };
+}
+
+test('piped into a response its pieces are written there, and both end with the run', async () => {
+  const body = eventBody(() => giving([event(1), event(2)], [event(3)]), {
+    signal: live(),
+    streams: streamsOf(),
+  });
+  const ended = once(body, 'end');
+  const { client, close } = await piped(body);
+  const text = await textOf(client);
+  expect(text.startsWith(': open\n\nid: 1\n')).toBe(true);
+  expect(text.match(/^id: .*/gm)).toEqual(['id: 1', 'id: 2', 'id: 3']);
+  await ended;
+  expect(body.readableLength).toBe(0);
+  close();
+});
+
+test('a response that is full holds one piece more, and the source is not asked again until it drains', async () => {
+  let batches = 0;
+  async function* large(): AsyncGenerator<readonly Envelope[]> {
+    while (batches < 200) {
+      batches += 1;
+      yield [event(batches, 'x'.repeat(256 * 1_024))];
+    }
+  }
+  const body = eventBody(large, { signal: live(), streams: streamsOf() });
+  const { response, client, close } = await piped(body);
+  // Nobody reads: the kernel takes some megabytes of the fifty, then the response is full.
+  let before = -1;
+  while (batches !== before) {
+    before = batches;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  expect(batches).toBeLessThan(200);
+  expect(response.writableLength).toBeLessThan(1_024 * 1_024);
+  const text = await textOf(client);
+  expect(text.match(/^id: /gm)).toHaveLength(200);
+  close();
+});
+
+test('a failure and a host that closes are the last words of a response, too', async () => {
+  const failing = eventBody(
+    // biome-ignore lint/correctness/useYield: it has nothing to give
+    async function* () {
+      throw runNotFound('r1');
+    },
+    { signal: live(), streams: streamsOf() },
+  );
+  const one = await piped(failing);
+  expect(await textOf(one.client)).toContain(
+    'event: failure\ndata: {"error":{"code":"RUN_NOT_FOUND"',
+  );
+  one.close();
+  const host = new AbortController();
+  const quiet = eventBody(
+    async function* () {
+      await new Promise(() => undefined);
+    } as () => Batches,
+    { signal: host.signal, streams: streamsOf() },
+  );
+  const other = await piped(quiet);
+  host.abort(hostClosing());
+  expect(await textOf(other.client)).toBe(': open\n\n: closing: come again with the last id\n\n');
+  other.close();
+});
+
+test('what is no plain response is piped as any stream is', async () => {
+  const body = eventBody(() => giving([event(1)]), { signal: live(), streams: streamsOf() });
+  expect(await textOf(body.pipe(new PassThrough()))).toContain('id: 1\n');
 });

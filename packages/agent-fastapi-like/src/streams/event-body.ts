@@ -1,3 +1,4 @@
+import { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import {
   AgentError,
@@ -30,6 +31,7 @@ const AHEAD = 16 * 1_024;
  * Contract:
  * - the source is asked when the reader has taken what was there, and a batch is made into frames a piece at a time: a reader that
  *   does not read costs `AHEAD` and one event, and slows nobody;
+ * - piped into a response, as Fastify does it, pieces are written there as they are made, with no second buffer before its own;
  * - a failure of the source is the last frame (`event: failure`, `{ error }` as `data`), never a torn stream;
  * - a host that closes ends it with a comment.
  */
@@ -45,14 +47,16 @@ class EventBody extends Readable {
   #source: AsyncIterator<readonly Envelope[]>;
   #batch: readonly Envelope[] = [];
   #at = 0;
+  #hasBegun = false;
   #asking = false;
+  /** The reader has taken what was there. */
   #wanted = false;
   #ended = false;
+  /** Where pieces are written; absent while this is read like any other stream. */
+  #sink: ServerResponse | undefined;
 
   constructor(open: (after?: number) => Batches, options: EventBodyOptions) {
     super({ highWaterMark: AHEAD });
-    // Texts stay texts on their way to the socket.
-    this.setEncoding('utf8');
     this.#open = open;
     this.#options = options;
     this.#source = open()[Symbol.asyncIterator]();
@@ -60,13 +64,24 @@ class EventBody extends Readable {
     // Joined once for the whole stream: the source waits under the same signal again and again.
     this.#link = linked(options.signal);
     this.#link.until(new Promise<never>(() => undefined)).catch(() => this.#leave());
-    this.push(sseEncode({ comment: 'open' }));
   }
 
   override _read(): void {
     this.#wanted = true;
-    if (this.#at < this.#batch.length) this.#give();
-    else if (!this.#asking) this.#ask();
+    this.#go();
+  }
+
+  /** Listeners and buffers of a pipe are felt with a thousand readers. What is no plain response is piped as usual. */
+  override pipe<Sink extends NodeJS.WritableStream>(
+    sink: Sink,
+    options?: { readonly end?: boolean },
+  ): Sink {
+    if (!(sink instanceof ServerResponse) || options?.end === false)
+      return super.pipe(sink, options);
+    this.#sink = sink;
+    sink.on('drain', () => this._read());
+    this._read();
+    return sink;
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
@@ -79,7 +94,17 @@ class EventBody extends Readable {
     done(error);
   }
 
+  #go(): void {
+    if (!this.#hasBegun && this.#wanted && !this.#ended) {
+      this.#hasBegun = true;
+      this.#send(sseEncode({ comment: 'open' }));
+    }
+    while (this.#wanted && !this.#ended && this.#at < this.#batch.length) this.#give();
+    if (this.#wanted && !this.#ended) this.#ask();
+  }
+
   #ask(): void {
+    if (this.#asking) return;
     this.#asking = true;
     this.#source.next().then(
       ({ done, value }) => {
@@ -95,7 +120,7 @@ class EventBody extends Readable {
   #take(batch: readonly Envelope[]): void {
     this.#batch = batch;
     this.#at = 0;
-    if (this.#wanted) this.#give();
+    this.#go();
   }
 
   /** A piece of the batch: the reader asks for the next when it has this. */
@@ -106,20 +131,16 @@ class EventBody extends Readable {
       piece += this.#options.streams.frames.of(this.#batch[this.#at] as Envelope);
       this.#at += 1;
     }
-    const count = this.#at - first;
+    this.#options.streams.told(this.#at - first);
     if (this.#at === this.#batch.length) this.#batch = [];
-    if (count === 0) {
-      this.#ask();
-      return;
-    }
-    this.#options.streams.told(count);
     this.#send(piece);
   }
 
   #send(piece: string): void {
-    this.#wanted = false;
     this.#pulse.note();
-    this.push(piece);
+    this.#wanted = false;
+    if (this.#sink === undefined) this.push(piece);
+    else this.#wanted = this.#sink.write(piece);
   }
 
   /** A reader that has not taken what is there needs no comment. */
@@ -127,17 +148,23 @@ class EventBody extends Readable {
     if (this.#wanted && !this.#ended) this.#send(sseEncode({ comment: 'still here' }));
   }
 
-  #end(): void {
+  #end(last?: string): void {
     this.#ended = true;
+    if (last !== undefined && this.#sink === undefined) this.push(last);
     this.push(null);
+    if (this.#sink === undefined) return;
+    this.#sink.end(last);
+    // Nobody reads what was written elsewhere, and an end is told to readers only.
+    this.resume();
   }
 
   #leave(): void {
     if (this.#ended) return;
     const { reason } = this.#options.signal;
-    if (AgentError.is(reason) && reason.code === 'HOST_CLOSING')
-      this.push(sseEncode({ comment: 'closing: come again with the last id' }));
-    this.#end();
+    const isClosing = AgentError.is(reason) && reason.code === 'HOST_CLOSING';
+    this.#end(
+      isClosing ? sseEncode({ comment: 'closing: come again with the last id' }) : undefined,
+    );
   }
 
   async #fail(error: unknown): Promise<void> {
@@ -152,12 +179,11 @@ class EventBody extends Readable {
       );
       this.#source = this.#open(taken.lastSeq)[Symbol.asyncIterator]();
       this.#asking = false;
-      if (this.#wanted) this.#ask();
+      this.#go();
     } catch (failed) {
       if (this.#ended) return;
       const { body } = errorAnswerOf(failed);
-      this.push(sseEncode({ event: 'failure', data: JSON.stringify(body) }));
-      this.#end();
+      this.#end(sseEncode({ event: 'failure', data: JSON.stringify(body) }));
     }
   }
 }
