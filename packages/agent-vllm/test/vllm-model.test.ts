@@ -109,6 +109,29 @@ describe('the model', () => {
   });
 });
 
+test('leaving while the models are asked for, or a prompt is counted, ends that question', async () => {
+  const message = "This model's maximum context length is 9 tokens, of at least 10 input tokens.";
+  const overflow = status(400, { error: { message, param: 'input_tokens', code: 400 } });
+  for (const [options, replies] of [
+    [{}, [stalled()]],
+    [{ model: 'm' }, [overflow, stalled()]],
+  ] as const) {
+    const before = server.received.length;
+    server.reply(...replies);
+    const reading = model(options).stream(request(), never)[Symbol.asyncIterator]();
+    const pending = reading.next();
+    await server.requests(before + replies.length);
+    await reading.return?.();
+    expect(await pending).toEqual({ done: true, value: undefined });
+    expect(await server.received.at(-1)?.ended).toBe('broken');
+  }
+  expect(server.received.map(({ path }) => path)).toEqual([
+    '/v1/models',
+    '/v1/chat/completions',
+    '/tokenize',
+  ]);
+});
+
 test('capabilities follow the options and the profile', () => {
   const named = model({ model: 'm', contextWindow: 9, inputModalities: ['text', 'image'] });
   expect(named.capabilities()).toEqual({
