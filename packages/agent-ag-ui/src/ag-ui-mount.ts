@@ -16,6 +16,7 @@ import { problemResponse } from './http/problem.ts';
 import { parseInput } from './input/parse-input.ts';
 import { type AgUiOptions, type Settings, settingsOf } from './options.ts';
 import { planOf } from './plan/plan.ts';
+import { cancelLeft } from './stream/leaving.ts';
 import { runStream } from './stream/run-stream.ts';
 import { streamBody } from './stream/stream-body.ts';
 import { threadView } from './threads/thread-view.ts';
@@ -83,7 +84,7 @@ async function serve(request: Request, served: Served): Promise<Response> {
 /** One run, or the answers to one: what is wrong with the request is told before the stream begins. */
 async function run(
   request: Request,
-  { gateway, settings, signal, closing }: Served,
+  { gateway, settings, signal, closing, waitUntil }: Served,
   { agent, caller }: { readonly agent: AgentDescription; readonly caller: Caller },
 ): Promise<Response> {
   if (!acceptsStream(request.headers.get('accept')))
@@ -104,11 +105,16 @@ async function run(
     );
   const input = parseInput(await readJson(request, { maxBytes: settings.bodyBytes }));
   const reader = linked(signal, closing);
-  const { clock, heartbeatMs, forwardedProps: forwarded } = settings;
+  const { clock, heartbeatMs, forwardedProps: forwarded, onDisconnect } = settings;
   try {
     const own: Caller = { ...caller, signal: reader.signal };
-    const planned = await planOf({ gateway, caller: own, agent, forwarded }, input);
-    const events = runStream({ gateway, caller: own, clock }, input, planned);
+    const detached = onDisconnect === 'detach';
+    const planned = await planOf({ gateway, caller: own, agent, forwarded, detached }, input);
+    const onLeft = (): void => {
+      if (onDisconnect !== 'cancel' || planned.kind === 'refused' || planned.follows) return;
+      waitUntil(cancelLeft({ gateway }, planned.runId, own));
+    };
+    const events = runStream({ gateway, caller: own, clock, onLeft }, input, planned);
     const body = streamBody(events, {
       heartbeatMs,
       clock,

@@ -18,13 +18,22 @@ export type AgUiOptions = {
   readonly bodyBytes?: number;
   /** Milliseconds of silence on a stream before a comment is sent. Default 15,000. */
   readonly heartbeatMs?: number;
+  /**
+   * What becomes of a run whose client leaves before its stream has ended: a stop button of a client is nothing else. `cancel`
+   * ends the run; who only follows a run with its `runId` leaves without that. Default: a durable run goes on, since it can be
+   * followed again, and a stateless one ends.
+   */
+  readonly onDisconnect?: (typeof ON_DISCONNECT)[number];
   /** For tests. */
   readonly clock?: Clock;
 };
 
+const ON_DISCONNECT = ['detach', 'cancel'] as const;
+
 /** The options with every default in its place. */
-export type Settings = Required<Omit<AgUiOptions, 'agents'>> & {
+export type Settings = Required<Omit<AgUiOptions, 'agents' | 'onDisconnect'>> & {
   readonly agents: readonly string[] | undefined;
+  readonly onDisconnect: AgUiOptions['onDisconnect'];
 };
 
 const KNOWN: readonly string[] = [
@@ -33,6 +42,7 @@ const KNOWN: readonly string[] = [
   'forwardedProps',
   'bodyBytes',
   'heartbeatMs',
+  'onDisconnect',
   'clock',
 ];
 
@@ -45,6 +55,7 @@ export const OPTIONS_SCHEMA = {
     forwardedProps: { type: 'array', items: { enum: [...FORWARDED] } },
     bodyBytes: { type: 'integer', minimum: 1 },
     heartbeatMs: { type: 'integer', minimum: 1 },
+    onDisconnect: { enum: [...ON_DISCONNECT] },
   },
   additionalProperties: true,
 };
@@ -57,6 +68,7 @@ export function settingsOf(options: AgUiOptions): Settings {
     forwardedProps = FORWARDED,
     bodyBytes = DEFAULT_BODY_BYTES,
     heartbeatMs = 15_000,
+    onDisconnect,
     clock = systemClock,
   } = options;
   const problems: Problem[] = Object.keys(options)
@@ -79,6 +91,12 @@ export function settingsOf(options: AgUiOptions): Settings {
         seen: `names "${String(name)}".`,
         mend: `Choose among: ${FORWARDED.join(', ')}.`,
       });
+  if (onDisconnect !== undefined && !ON_DISCONNECT.includes(onDisconnect))
+    problems.push({
+      at: 'agUi.options.onDisconnect',
+      seen: `is "${String(onDisconnect)}".`,
+      mend: `Choose one of: ${ON_DISCONNECT.join(', ')}.`,
+    });
   for (const [at, value] of Object.entries({ bodyBytes, heartbeatMs }))
     if (!Number.isSafeInteger(value) || value < 1)
       problems.push({
@@ -87,5 +105,5 @@ export function settingsOf(options: AgUiOptions): Settings {
         mend: 'Use a whole number from 1.',
       });
   if (problems.length > 0) throw bootstrapInvalid(problems);
-  return { basePath, agents, forwardedProps, bodyBytes, heartbeatMs, clock };
+  return { basePath, agents, forwardedProps, bodyBytes, heartbeatMs, onDisconnect, clock };
 }

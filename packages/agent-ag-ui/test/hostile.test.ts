@@ -132,6 +132,29 @@ test('C12: a word to go on is about one pause, and shows what came of it when it
     });
 });
 
+test('a word to go on that nobody asked for has no effect', async () => {
+  open = await served([{ calls: [PAY] }, WALK, { text: 'There.' }], { agents: [walker()] });
+  const question = firstOf(await post('/clerk', { runId: 'a', messages: [said('u')] }));
+  const run = (await open.app.runs.list({}, operator())).items[0]?.runId;
+  const { lastSeq } = await open.app.runs.snapshot(run as never, operator());
+  for (const seq of [1, lastSeq - 1, lastSeq])
+    for (const status of ['resolved', 'cancelled'])
+      expect(
+        await post('/clerk', {
+          runId: 'b',
+          resume: [{ interruptId: `${run}.hold-${seq}`, status }],
+        }),
+      ).toMatchObject({ type: 'RUN_ERROR', code: 'WAIT_NOT_FOUND' });
+  expect((await open.app.runs.get(run as never, operator())).status).toBe('interrupted');
+  const walk = { threadId: 'other', runId: 'c', messages: [said('u')] };
+  const held = firstOf(await post('/walker', walk));
+  const both = [...resolved(held), ...resolved(`${held.split('.')[0]}.1.0.w1`)];
+  for (const resume of [both, both.toReversed(), [...resolved(held), ...resolved(question)]])
+    expect(await post('/walker', { threadId: 'other', runId: 'd', resume })).toMatchObject({
+      code: 'WAIT_NOT_FOUND',
+    });
+});
+
 test('what the user says beside a word to go on is refused where the agent takes none', async () => {
   open = await served([WALK, { text: 'There.' }], { agents: [walker()] });
   const held = firstOf(await post('/walker', { runId: 'a', messages: [said('u')] }));

@@ -25,6 +25,12 @@ test('refuses options that it does not know, all at once', () => {
   ).toThrow(/basePath[\s\S]*secret|secret[\s\S]*basePath/);
 });
 
+test('what becomes of a run whose client leaves has two names', () => {
+  expect(() => agUiMount({ onDisconnect: 'sometimes' as never })).toThrow(
+    /onDisconnect: is "sometimes"[\s\S]*detach, cancel/,
+  );
+});
+
 test('is a plugin that contributes one mount', async () => {
   const plugin = agUi({ basePath: '/ui' });
   expect(plugin.manifest.contributes).toEqual([HttpMount.id]);

@@ -22,6 +22,7 @@ export type StageOptions = {
   readonly store?: Plugin | undefined;
   readonly world?: World;
   readonly heartbeatMs?: number;
+  readonly onDisconnect?: 'detach' | 'cancel';
 };
 
 /** An application behind a socket, with a model that plays a script. */
@@ -55,13 +56,17 @@ export async function openStage({
   store,
   world = newWorld(),
   heartbeatMs,
+  onDisconnect,
 }: StageOptions): Promise<Stage> {
   const model = scriptedModel(script);
   const app = await bootstrap({
     plugins: [
       model,
       store ?? memoryDurability(),
-      agUi(heartbeatMs === undefined ? {} : { heartbeatMs }),
+      agUi({
+        ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+        ...(onDisconnect === undefined ? {} : { onDisconnect }),
+      }),
       ...(host === 'fastify'
         ? [httpHost({ port: 0, authenticate: () => ALICE, logLevel: 'silent' })]
         : []),

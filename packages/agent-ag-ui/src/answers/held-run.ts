@@ -2,12 +2,20 @@ import type { ResumeEntry } from '@ag-ui/core';
 import { type RunSnapshot, waitNotFound } from '@hexagent/agent-core';
 import { heldAt, holdId } from '../projection/interrupts.ts';
 import type { Plan, Request } from '../threads/request.ts';
+import { isHoldAt } from '../threads/stops.ts';
 import { answeredIds, waitsOf } from '../threads/waits.ts';
 import { say, type Words } from './say.ts';
 
-/** The entry that is about a person's pause. A run that was paused waits for nothing else. */
+/**
+ * The entry that is about a person's pause.
+ *
+ * @throws AgentError `WAIT_NOT_FOUND` for an entry beside it: a run that was paused waits for nothing else.
+ */
 export function heldEntry(resume: readonly ResumeEntry[]): ResumeEntry | undefined {
-  return resume.find(({ interruptId }) => heldAt(interruptId) !== undefined);
+  const held = resume.find(({ interruptId }) => heldAt(interruptId) !== undefined);
+  const other = resume.find((entry) => entry !== held);
+  if (held !== undefined && other !== undefined) throw waitNotFound(other.interruptId);
+  return held;
 }
 
 /**
@@ -17,13 +25,16 @@ export function heldEntry(resume: readonly ResumeEntry[]): ResumeEntry | undefin
  */
 export async function release(
   request: Request,
-  { run: { runId, status }, lastSeq }: RunSnapshot,
+  { run: { runId, status }, lastSeq, prunedThrough }: RunSnapshot,
   { entry, words }: { readonly entry: ResumeEntry; readonly words: readonly Words[] },
 ): Promise<Plan> {
   const { gateway, caller } = request;
   const { interruptId, status: said } = entry;
   const after = heldAt(interruptId);
   if (after === undefined || after > lastSeq || interruptId !== holdId(runId, after))
+    throw waitNotFound(interruptId);
+  // What is no longer kept has ended, and is only shown.
+  if (after > prunedThrough && !(await isHoldAt(request, runId, after)))
     throw waitNotFound(interruptId);
   await say(request, runId, words);
   if (status === 'interrupted' && after === lastSeq) {

@@ -84,7 +84,7 @@ async function follow(request: Request, { runId, status }: RunState): Promise<Pl
   if (!isTerminal(status)) await gateway.resume(runId, caller);
   const { lastSeq } = await gateway.snapshot(runId, caller);
   const answered = new Set(answeredIds(await waitsOf(request, runId)));
-  return { runId, after: 0, answered, heldBefore: lastSeq };
+  return { runId, after: 0, answered, heldBefore: lastSeq, follows: true };
 }
 
 /** A breach of the rules of interrupts is told in the stream. */

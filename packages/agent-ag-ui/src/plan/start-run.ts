@@ -5,10 +5,12 @@ import { type Plan, type Request, takenIds } from '../threads/request.ts';
 
 /** A run of an agent that keeps nothing: whoever starts it is its only reader. */
 export async function startStateless(
-  { gateway, caller, agent, forwarded }: Request,
+  { gateway, caller, agent, forwarded, detached = false }: Request,
   input: RunAgentInput,
 ): Promise<Plan> {
-  const handle = await gateway.start(agent.name, statelessInput(input, { forwarded }), caller);
+  // It ends with the signal of its start.
+  const starter = detached ? { ...caller, signal: new AbortController().signal } : caller;
+  const handle = await gateway.start(agent.name, statelessInput(input, { forwarded }), starter);
   return { runId: handle.runId, after: 0, answered: new Set(), heldBefore: 0, handle };
 }
 

@@ -15,6 +15,8 @@ type Streamed = {
   readonly gateway: RunGateway;
   readonly caller: Caller;
   readonly clock: Clock;
+  /** The client has left before the end. */
+  readonly onLeft?: () => void;
 };
 
 /** Between two looks at a run that is on its way from one process to another. */
@@ -60,6 +62,8 @@ export async function* runStream(
     const { signal } = streamed.caller;
     if (signal.aborted && !AgentError.is(signal.reason)) return;
     yield projection.fail(signal.aborted ? signal.reason : error);
+  } finally {
+    if (!projection.isOver) streamed.onLeft?.();
   }
 }
 

@@ -14,6 +14,8 @@ export type Request = {
   readonly caller: Caller;
   readonly agent: AgentDescription;
   readonly forwarded: readonly Forwarded[];
+  /** A run that is kept nowhere goes on without its client. */
+  readonly detached?: boolean;
 };
 
 /** What the stream of a request shows: a run, from where on, and where it does not end. */
@@ -24,6 +26,8 @@ export type Plan = {
   readonly answered: ReadonlySet<string>;
   /** A person's pauses below this number of the log are over. */
   readonly heldBefore: number;
+  /** This request only looks on: it has neither begun the run nor answered it. */
+  readonly follows?: boolean;
   /** Calls of the client's own tools whose results are in its messages. */
   readonly replied?: ReadonlySet<string>;
   /** Of a run that is kept nowhere: its only reader. */

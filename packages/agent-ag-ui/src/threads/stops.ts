@@ -1,5 +1,6 @@
-import type { Caller, Envelope, RunGateway, RunId, Wait } from '@hexagent/agent-core';
+import type { Envelope, RunId, Wait } from '@hexagent/agent-core';
 import { asksInPlace } from '../projection/interrupts.ts';
+import type { Request } from './request.ts';
 
 /** A place in the log of a run where its stream ends and waits for its client. */
 export type Stop = { readonly seq: number; readonly waits: readonly Wait[] };
@@ -9,7 +10,7 @@ export type Stop = { readonly seq: number; readonly waits: readonly Wait[] };
  * that rests is not looked for; undefined when its log shows none of them any more.
  */
 export async function stopOf(
-  { gateway, caller }: { readonly gateway: RunGateway; readonly caller: Caller },
+  { gateway, caller }: Pick<Request, 'gateway' | 'caller'>,
   runId: RunId,
   {
     waitIds,
@@ -35,6 +36,19 @@ export async function stopOf(
     if (cursor === before) break;
   }
   return found?.stop;
+}
+
+/** True where a person has paused the run at this place of its log: it stops there and asks nothing. */
+export async function isHoldAt(
+  { gateway, caller }: Pick<Request, 'gateway' | 'caller'>,
+  runId: RunId,
+  seq: number,
+): Promise<boolean> {
+  for await (const batch of gateway.watch(runId, { after: seq - 1 }, caller)) {
+    const [first] = batch;
+    if (first !== undefined) return first.seq === seq && stopIn(first)?.waits.length === 0;
+  }
+  return false;
 }
 
 function stopIn({ event, seq, runId, rootRunId }: Envelope): Stop | undefined {

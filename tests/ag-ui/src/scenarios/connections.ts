@@ -58,6 +58,44 @@ export const connections: readonly Scenario[] = [
     },
   },
   {
+    name: 'C37: a page that is reloaded while an answered run goes on sees it go on, and is asked nothing',
+    script: [
+      { text: 'I pay.', calls: [{ name: 'money.pay', input: { to: 'Ann', amount: 5 } }] },
+      { text: 'Paid. I look.', calls: [{ name: 'slow.look', input: {} }] },
+      { text: 'There.' },
+    ],
+    play: async (stage) => {
+      const client = stage.client('reloaded');
+      client.addMessage(user('Pay and look'));
+      await client.runAgent({ runId: 'first' });
+      const [interrupt] = client.pendingInterrupts;
+      const interruptId = interrupt?.id ?? '';
+      const payload = { approved: true };
+      const running = client.runAgent({
+        runId: 'answer',
+        resume: [{ interruptId, status: 'resolved', payload }],
+      });
+      await stage.world.slow.promise;
+      client.abortRun();
+      await running;
+      const { messages, interrupts, run } = await stage.thread('reloaded');
+      assert.deepEqual([interrupts, run.status], [[], 'active']);
+      const reloaded = stage.client('reloaded', { messages });
+      await reloaded.runAgent(
+        { runId: run.runId },
+        {
+          onToolCallEndEvent: ({ event }) => {
+            if (event.toolCallId.endsWith('.2.0')) stage.world.go.resolve();
+          },
+        },
+      );
+      assert.deepEqual(reloaded.pendingInterrupts, []);
+      assert.equal(reloaded.messages.at(-1)?.content, 'There.');
+      assert.deepEqual(stage.world.paid, [{ to: 'Ann', amount: 5 }]);
+      await stage.check(reloaded);
+    },
+  },
+  {
     name: 'C37: a client that leaves cancels a run that is kept nowhere',
     script: [{ calls: [{ name: 'slow.look', input: {} }] }],
     play: async (stage) => {

@@ -39,6 +39,29 @@ export const plain: readonly Scenario[] = [
     },
   },
   {
+    name: 'characters that a model splits, and text that looks like a frame',
+    script: [
+      {
+        reasoning: 'Hm \ud83e\udd14',
+        text: ['a\ud83d', '\ude00b\u2028\r\n\r\n', 'data: {"type":"RUN_ERROR"}\n\n', '\u0000é'],
+      },
+    ],
+    play: async (stage) => {
+      const client = stage.client('characters');
+      client.addMessage(user('Say \ud83d\ude00'));
+      await client.runAgent();
+      assert.deepEqual(
+        client.messages.map(({ content }) => content),
+        [
+          'Say \u{1f600}',
+          'Hm \u{1f914}',
+          'a\u{1f600}b\u2028\r\n\r\ndata: {"type":"RUN_ERROR"}\n\n\u0000é',
+        ],
+      );
+      await stage.check(client);
+    },
+  },
+  {
     name: 'a second turn: only the new message of the user is taken, whatever the client says was said before',
     script: [
       { text: 'One.' },
