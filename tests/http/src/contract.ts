@@ -1,5 +1,3 @@
-/** What the service and the tests know of each other. */
-export const ALICE = 'alice-0123456789abcdef';
-export const BOB = 'bob-0123456789abcdef';
-/** How long a request may take to arrive, in milliseconds. */
-export const REQUEST_MS = 1_000;
+/** Two users of one tenant, by the tokens of a service with `tokens`. */
+export const ALICE = 'acme.alice';
+export const BOB = 'acme.bob';

@@ -19,11 +19,11 @@ export type ServiceOptions = {
   readonly store?: string;
   readonly speech?: Speech;
   readonly leaseMs?: number;
-  /** A file that the tool `append` of the agent `keeper` writes a line to, each time it is executed. */
+  /** A file that gets a line each time a tool is executed: `write` of the agent `clerk`, `append` of `keeper`. */
   readonly lines?: string;
   /** Goes on with the runs of a process that is gone. */
   readonly works?: boolean;
-  /** Callers are told apart by their bearer token, which is their tenant. */
+  /** Callers are told apart by their bearer token: their tenant, or tenant and user with a dot between them. */
   readonly tokens?: boolean;
   readonly host?: Partial<HttpHostOptions>;
 };
@@ -47,13 +47,17 @@ export async function countingService({
   tokens = false,
   host = {},
 }: ServiceOptions = {}): Promise<Service> {
+  const appended = async (word: string): Promise<string> => {
+    if (lines !== undefined) await appendFile(lines, 'a line\n');
+    return word;
+  };
   const write = defineTool({
     name: 'write',
     description: 'Writes a line.',
     input: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
     effects: effects.writeState(),
     approval: 'required',
-    execute: () => 'written',
+    execute: () => appended('written'),
   });
   const append = defineTool({
     name: 'append',
@@ -61,10 +65,7 @@ export async function countingService({
     input: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
     effects: effects.writeState(),
     approval: 'not-required',
-    execute: async () => {
-      if (lines !== undefined) await appendFile(lines, 'a line\n');
-      return 'appended';
-    },
+    execute: () => appended('appended'),
   });
   const durable = { recovery: 'action-boundary', limits: { maxSteps: 20 } } as const;
   const app = await bootstrap({
@@ -105,9 +106,11 @@ export async function countingService({
   };
 }
 
-/** Any token is a tenant; `wrong` is nobody's. */
+/** `acme.alice` is a user of a tenant, `acme` the tenant as a whole, and `wrong` nobody. */
 function byToken({ headers }: Request): Principal | undefined {
   const token = /^Bearer (\S+)$/.exec(headers.get('authorization') ?? '')?.[1];
   if (token === undefined || token === 'wrong') return undefined;
-  return { scope: { tenantId: token }, subject: token, roles: [], permissions: [] };
+  const [tenantId = '', userId] = token.split('.');
+  const scope = userId === undefined ? { tenantId } : { tenantId, userId };
+  return { scope, subject: token, roles: [], permissions: [] };
 }

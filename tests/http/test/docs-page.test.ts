@@ -3,7 +3,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_FLAGS, chromiumPath } from '../src/chromium.ts';
 import { ALICE } from '../src/contract.ts';
-import { type Service, startService } from '../src/service-process.ts';
+import { type CountingProcess, countingProcess } from '../src/counting-process.ts';
 
 const executablePath = chromiumPath();
 console.log(
@@ -13,14 +13,14 @@ console.log(
 );
 
 describe.skipIf(executablePath === undefined)('the docs page', () => {
-  let service: Service;
+  let service: CountingProcess;
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];
   const asked: string[] = [];
 
   beforeAll(async () => {
-    service = await startService();
+    service = await countingProcess({ tokens: true });
     browser = await chromium.launch({
       ...(executablePath === undefined ? {} : { executablePath }),
       args: [...CHROMIUM_FLAGS],
@@ -36,7 +36,7 @@ describe.skipIf(executablePath === undefined)('the docs page', () => {
   });
   afterAll(async () => {
     await browser?.close();
-    await service?.stop();
+    await service?.close();
   });
 
   test('shows every operation, and loads nothing from anywhere else', async () => {
@@ -60,7 +60,7 @@ describe.skipIf(executablePath === undefined)('the docs page', () => {
     const start = page.locator('#operations-agents-startRun');
     await start.locator('.opblock-summary-control').click();
     await start.locator('[data-param-name="agent"] input').fill('clerk');
-    await start.locator('textarea.body-param__text').fill('{"message":"Buy milk."}');
+    await start.locator('textarea.body-param__text').fill('{"message":"write milk"}');
     /** What the page shows of an answer with this status. */
     const execute = async (status: number): Promise<string> => {
       await start.locator('button.execute').click();

@@ -1,25 +1,36 @@
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ALICE, BOB } from '../src/contract.ts';
+import { type CountingProcess, countingProcess } from '../src/counting-process.ts';
 import { rawRequest } from '../src/raw-request.ts';
-import { type Service, startService } from '../src/service-process.ts';
 
-let service: Service;
+let folder: string;
+let lines: string;
+let service: CountingProcess;
 beforeAll(async () => {
-  service = await startService();
+  folder = await mkdtemp(join(tmpdir(), 'hexagent-hostile-'));
+  lines = join(folder, 'lines');
+  const host = { limits: { requestMs: 1_000 } };
+  service = await countingProcess({ tokens: true, lines, host });
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
 
 /** Whatever was sent before, the service is there and well. */
 afterEach(async () => {
-  expect(service.process.exitCode).toBeNull();
+  expect((await service.measure()).uncaught).toEqual([]);
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 });
 
 const as = (token: string) => ({ authorization: `Bearer ${token}` });
 const json = { 'content-type': 'application/json' };
-const START = { message: 'Buy milk.' };
+const START = { message: 'write milk' };
 
 async function problem(answer: Response): Promise<{ status: number; code: unknown }> {
   expect(answer.headers.get('content-type')).toContain('application/problem+json');
@@ -165,7 +176,7 @@ describe('a caller', () => {
     expect(replayed.status).toBe(409);
     const events = await send(`/runs/${runId}/events`);
     await events.text();
-    expect((await (await send('/written')).json()) as unknown).toEqual(['milk']);
+    expect(await readFile(lines, 'utf8')).toBe('a line\n');
   });
 
   test('that starts twenty times at once with one key has one run', async () => {
