@@ -22,7 +22,7 @@ import { scriptedServer as anthropicServer } from '../../../packages/agent-anthr
 import { responsesServer } from '../../../packages/agent-openai/test/scripted-server.ts';
 import { scriptedServer as vllmServer } from '../../../packages/agent-vllm/test/scripted-server.ts';
 
-type Options = { readonly id?: string; readonly baseUrl: string };
+type Options = { readonly id?: string; readonly baseUrl: string; readonly model?: string };
 
 const common = { model: 'm', apiKey: 'sk-1', retries: 0 } as const;
 
@@ -98,6 +98,29 @@ describe.each(ADAPTERS)('two endpoints of $name', ({ name, plugin, model, server
     expect(cheapest).toMatchObject({ text: 'from the west', cost: { amount: '3' } });
     expect(calls.map(({ id }) => id)).toEqual(['east', 'west']);
     await app.close();
+  });
+
+  test('of one name and address are told apart by their models', async () => {
+    const [baseUrl] = addresses();
+    const answers = { small: 0, large: 0 };
+    const counting = (route: keyof typeof answers, of: AgentModel): AgentModel => ({
+      ...of,
+      stream: (request, stop) => {
+        answers[route] += 1;
+        return of.stream(request, stop);
+      },
+    });
+    const routes = {
+      small: counting('small', model({ baseUrl })),
+      large: counting('large', model({ baseUrl, model: 'large' })),
+    };
+    const router = routedModel({ routes });
+    for (const selection of [{ model: 'large' }, { provider: name, model: 'large' }]) {
+      const app = await bootstrap({ plugins: [], provide: [bind(Model, router)], agents: [agent] });
+      await app.run(agent, { message: 'Where?', selection });
+      await app.close();
+    }
+    expect(answers).toEqual({ small: 0, large: 2 });
   });
 
   test('under one name stop the start, and the error says what to do', async () => {

@@ -5,6 +5,7 @@ import type { ModelCatalogue } from './catalogue.ts';
 import { estimatedTokens } from './estimate.ts';
 import type { Gate } from './gate.ts';
 import { modalityOf } from './modality.ts';
+import { providerOf } from './provider-names.ts';
 
 /** One model of a router, under the name by which callers select it as their `profile`. */
 export type Route = {
@@ -34,7 +35,9 @@ export function takers(
   const taking = asked
     .filter((route) => whyNotTaken(route, left) === undefined)
     .map((route) => candidate(route, namesNothing(left) ? undefined : left));
-  const isExact = ({ capabilities }: Candidate): boolean => capabilities.model === left.model;
+  // By the model that a route has by itself: an adapter that takes any name tells the selected one with it.
+  const isExact = ({ route }: Candidate): boolean =>
+    route.model.capabilities().model === left.model;
   return left.model === undefined
     ? taking
     : [...taking.filter(isExact), ...taking.filter((one) => !isExact(one))];
@@ -49,7 +52,7 @@ export function whyNotTaken({ model }: Route, selection: ModelSelection): string
   if (namesNothing(selection)) return undefined;
   if (model.selectionProblem !== undefined) return model.selectionProblem(selection);
   if (selection.profile !== undefined) return `it has no profile "${selection.profile}"`;
-  const provider = model.capabilities().provider ?? model.id;
+  const provider = providerOf(model);
   return selection.provider === undefined || selection.provider === provider
     ? undefined
     : `its provider is "${provider}"`;
