@@ -1,5 +1,12 @@
 import type { AGUIEvent } from '@ag-ui/core';
-import { bind, ClockPort, defineAgent, defineTool, effects, suspend } from '@hexagent/agent-core';
+import {
+  bind,
+  ClockPort,
+  defineAgent,
+  defineTool,
+  effects,
+  suspend,
+} from '@hexagent/agent-core';
 import { fakeClock, memoryStore } from '@hexagent/agent-core/testing';
 import { afterEach, expect, test } from 'vitest';
 import type { ThreadView } from '../src/index.ts';
@@ -21,6 +28,8 @@ function at(): Served {
 }
 
 const run = (input: Record<string, unknown>) => at().run({ threadId: 't', ...input });
+const NEVER = { signal: new AbortController().signal };
+const operator = () => at().app.local('operator', ALICE.scope);
 const typesOf = (events: readonly AGUIEvent[]) => events.map(({ type }) => type);
 
 function interruptsOf(events: readonly AGUIEvent[]): readonly { readonly id: string }[] {
@@ -66,11 +75,7 @@ test('one of two questions answered elsewhere: the other one is asked', async ()
   open = await served([{ calls: [PAY, PAY] }]);
   const start = { runId: 'one', messages: [said('u')] };
   const [first, second] = interruptsOf(await run(start));
-  await at().app.runs.resolve(
-    first?.id as never,
-    { decision: 'approve' },
-    at().app.local('operator', ALICE.scope),
-  );
+  await at().app.runs.resolve(first?.id as never, { decision: 'approve' }, operator());
   expect(interruptsOf(await run(start)).map(({ id }) => id)).toEqual([second?.id]);
 });
 
@@ -161,4 +166,38 @@ test('an answer of another form than was asked for is refused, and may be mended
   const answer = (payload: unknown) => [{ interruptId, status: 'resolved', payload }];
   expect(await post({ runId: 'two', resume: answer({ n: 'many' }) })).toMatch(/RUN_ERROR/);
   expect(await post({ runId: 'three', resume: answer({ n: 3 }) })).toContain('Thanks.');
+});
+
+/** The question of a run is answered, by a process that has died before it went on. */
+async function answeredByTheDead(): Promise<string> {
+  const store = memoryStore();
+  open = await served([{ calls: [PAY] }, { text: 'Done.' }], { store });
+  const [interrupt] = interruptsOf(await run({ runId: 'one', messages: [said('u')] }));
+  const [state] = (await open.app.runs.list({}, operator())).items;
+  if (interrupt === undefined || state === undefined) throw new Error('Nothing is asked.');
+  const wait = (await store.records.load(state.runId, NEVER))?.waits[0];
+  if (wait === undefined) throw new Error('Nothing is waited for.');
+  const decision = 'approve';
+  await store.inbox.resolve(
+    wait.id,
+    { digest: wait.digest, decision, resolution: { plain: { decision } }, by: 'alice' },
+    NEVER,
+  );
+  return interrupt.id;
+}
+
+test('an answer whose process died before it went on is carried out when it comes again', async () => {
+  const resume = yes(await answeredByTheDead());
+  expect((await run({ runId: 'two', resume })).at(-1)).toMatchObject({
+    outcome: { type: 'success' },
+  });
+  expect(at().paid).toEqual([{ to: 'Ann' }]);
+});
+
+test('a run that has its answers is not held: it asks nothing, and goes on when it is followed', async () => {
+  await answeredByTheDead();
+  expect(await thread()).toMatchObject({ interrupts: [], run: { status: 'interrupted' } });
+  const events = await run({ runId: 'one', messages: [said('u')] });
+  expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+  expect(at().paid).toEqual([{ to: 'Ann' }]);
 });

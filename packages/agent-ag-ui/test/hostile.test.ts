@@ -9,7 +9,7 @@ import {
   Sealer,
   secret,
 } from '@hexagent/agent-core';
-import { fakeClock, memoryStore } from '@hexagent/agent-core/testing';
+import { fakeClock } from '@hexagent/agent-core/testing';
 import { afterEach, expect, test } from 'vitest';
 import { streamBody } from '../src/stream/stream-body.ts';
 import { ALICE, BOB, eventsOf, type Served, said, served } from './kit.ts';
@@ -175,30 +175,6 @@ test('a paused run is given up by cancelling its interrupt', async () => {
     expect(await post('/walker', { runId, resume })).toMatchObject({
       outcome: { type: 'cancelled' },
     });
-});
-
-test('an answer whose process died before it went on is carried out when it comes again', async () => {
-  const store = memoryStore();
-  open = await served([{ calls: [PAY] }, { text: 'Done.' }], { store });
-  const id = firstOf(await post('/clerk', { runId: 'a', messages: [said('u')] }));
-  const run = (await open.app.runs.list({}, operator())).items[0]?.runId;
-  if (run === undefined) throw new Error('There is no run.');
-  const wait = (await store.records.load(run, NEVER))?.waits[0];
-  if (wait === undefined) throw new Error('Nothing is waited for.');
-  await store.inbox.resolve(
-    wait.id,
-    {
-      digest: wait.digest,
-      decision: 'approve',
-      resolution: { plain: { decision: 'approve' } },
-      by: 'alice',
-    },
-    NEVER,
-  );
-  expect(
-    await post('/clerk', { runId: 'b', resume: resolved(id, { approved: true }) }),
-  ).toMatchObject({ outcome: { type: 'success' } });
-  expect(open.paid).toEqual([{ to: 'Ann' }]);
 });
 
 test('answers without the result of a frontend tool leave its call pending', async () => {

@@ -1,4 +1,4 @@
-import type { Envelope, RunId, Wait } from '@hexagent/agent-core';
+import type { Envelope, RunId, RunSnapshot, Wait } from '@hexagent/agent-core';
 import { asksInPlace } from '../projection/interrupts.ts';
 import type { Request } from './request.ts';
 
@@ -36,6 +36,15 @@ export async function stopOf(
     if (cursor === before) break;
   }
   return found?.stop;
+}
+
+/** True for a run that a person has paused. What rests without a question otherwise has its answers, and is about to go on. */
+export async function isHeld(
+  request: Pick<Request, 'gateway' | 'caller'>,
+  { run, waits, lastSeq, prunedThrough }: RunSnapshot,
+): Promise<boolean> {
+  if (run.status !== 'interrupted' || waits.length > 0) return false;
+  return lastSeq <= prunedThrough || isHoldAt(request, run.runId, lastSeq);
 }
 
 /** True where a person has paused the run at this place of its log: it stops there and asks nothing. */

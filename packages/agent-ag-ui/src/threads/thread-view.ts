@@ -4,6 +4,7 @@ import { RUN_KEYS } from '../input/run-input.ts';
 import { holdInterrupt, interruptOf, isFrontendCall } from '../projection/interrupts.ts';
 import { wireTranscript } from '../projection/wire-content.ts';
 import { clientIdsOf } from './request.ts';
+import { isHeld } from './stops.ts';
 
 /**
  * A thread as a client begins with it: `initialMessages`, `initialState` and `pendingInterrupts` of an `HttpAgent`. Runs that have
@@ -56,7 +57,7 @@ export async function threadView(
   const calls = waits.filter(isFrontendCall);
   const asked = waits.filter((wait) => !isFrontendCall(wait)).map(interruptOf);
   const interrupts =
-    resting !== undefined && waits.length === 0
+    resting !== undefined && (await isHeld({ gateway, caller }, resting))
       ? [holdInterrupt(resting.run.runId, resting.lastSeq)]
       : asked;
   return {
