@@ -1,12 +1,5 @@
 import type { AGUIEvent } from '@ag-ui/core';
-import {
-  bind,
-  ClockPort,
-  defineAgent,
-  defineTool,
-  effects,
-  suspend,
-} from '@hexagent/agent-core';
+import { bind, ClockPort, defineAgent, defineTool, effects, suspend } from '@hexagent/agent-core';
 import { fakeClock, memoryStore } from '@hexagent/agent-core/testing';
 import { afterEach, expect, test } from 'vitest';
 import type { ThreadView } from '../src/index.ts';
