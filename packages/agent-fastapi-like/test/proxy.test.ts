@@ -1,6 +1,7 @@
 import type { Principal } from '@hexagent/agent-core';
 import { afterEach, expect, test } from 'vitest';
 import type { HttpHostOptions } from '../src/index.ts';
+import { LOG_SERIALIZERS } from '../src/problems/log-line.ts';
 import { ask } from './client.ts';
 import { fakeGateway } from './fake-gateway.ts';
 import { type RunningHost, startHost } from './fake-setup.ts';
@@ -18,9 +19,10 @@ async function serve(options: Partial<HttpHostOptions> = {}): Promise<string> {
   addresses = [];
   host = await startHost(fakeGateway(), {
     limits: { requests: 2 },
-    authenticate: ({ url, headers }, { ip }) => {
+    authenticate: ({ url, headers }, incoming) => {
       urls.push(new URL(url).origin);
-      addresses.push(ip);
+      // What a line of the log says of a request.
+      addresses.push(LOG_SERIALIZERS.req(incoming).from ?? '');
       return headers.has('authorization') ? principal : undefined;
     },
     ...options,
