@@ -68,3 +68,58 @@ test('schemas that belong to no operation stand beside the others, by their name
   const document = openApiDocument([], { ...WORDS, schemas: { Message: Type.Object({}) } });
   expect(document).toHaveProperty('components.schemas.Message.type', 'object');
 });
+
+test('every problem of a route has its status; the form of all stands once, with an example', () => {
+  const answers = { 200: json(Type.Object({}), 'It.') };
+  const handle = async (): Promise<undefined> => undefined;
+  const errors = ['RUN_NOT_FOUND', 'AGENT_UNKNOWN'] as const;
+  const document = openApiDocument(
+    [route({ method: 'GET', path: '/one', operation, answers, errors, handle })],
+    WORDS,
+  );
+  const content = {
+    'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+  };
+  expect(document).toMatchObject({
+    paths: {
+      '/one': {
+        get: {
+          responses: {
+            401: { description: '`PRINCIPAL_REQUIRED`', content },
+            404: { description: '`RUN_NOT_FOUND`, `AGENT_UNKNOWN`', content },
+            default: { $ref: '#/components/responses/Problem' },
+          },
+        },
+      },
+    },
+    components: {
+      responses: {
+        Problem: {
+          content: {
+            'application/problem+json': {
+              ...content['application/problem+json'],
+              example: { status: 404, code: 'RUN_NOT_FOUND', mend: expect.stringMatching(/./) },
+            },
+          },
+        },
+      },
+    },
+  });
+});
+
+test('a bearer token is asked for in words, those of the application before ours', () => {
+  const bearer = { type: 'http', scheme: 'bearer' };
+  const own = { ...bearer, description: 'A key of the shop.' };
+  const key = { type: 'apiKey', in: 'header', name: 'x-key' };
+  const document = openApiDocument([], { ...WORDS, security: { bearer, own, key } });
+  expect(document).toMatchObject({
+    components: {
+      securitySchemes: {
+        bearer: { ...bearer, description: expect.stringContaining('without the word `Bearer`') },
+        own,
+        key,
+      },
+    },
+  });
+  expect(document).not.toHaveProperty('components.securitySchemes.key.description');
+});

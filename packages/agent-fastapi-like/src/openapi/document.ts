@@ -5,9 +5,10 @@ import {
   type JsonObject,
   type JsonSchemaLike,
   type JsonValue,
+  runNotFound,
 } from '@hexagent/agent-core';
 import type { Answer, Route } from '../api/route.ts';
-import { PROBLEM_TYPE } from '../problems/problem-body.ts';
+import { PROBLEM_TYPE, problemOf } from '../problems/problem-body.ts';
 import { Problem } from '../schemas/problem.ts';
 import { type Components, createComponents } from './components.ts';
 
@@ -44,9 +45,21 @@ export function openApiDocument(routes: readonly Route[], words: DocumentWords):
     paths,
     components: {
       schemas: components.schemas,
-      ...(security === undefined ? {} : { securitySchemes: security }),
+      responses: { Problem: anyProblem(components) },
+      ...(security === undefined ? {} : { securitySchemes: described(security) }),
     },
   };
+}
+
+/** A form asks for a bearer token by these words, unless the application has its own. */
+function described(security: JsonObject): JsonObject {
+  const description = 'The token alone, without the word `Bearer`: it is sent as `Authorization`.';
+  return Object.fromEntries(
+    Object.entries(security).map(([name, scheme]) => [
+      name,
+      isJsonObject(scheme) && scheme['scheme'] === 'bearer' ? { description, ...scheme } : scheme,
+    ]),
+  );
 }
 
 type Parts = { readonly components: Components; readonly words: DocumentWords };
@@ -184,8 +197,15 @@ function problemsOf(route: Route, { components, words }: Parts): JsonObject {
     String(status),
     { description: [...codes].map((code) => `\`${code}\``).join(', '), content },
   ]);
-  return Object.fromEntries([
-    ...answers,
-    ['default', { description: 'Any other error.', content }],
-  ]);
+  return Object.fromEntries([...answers, ['default', { $ref: '#/components/responses/Problem' }]]);
+}
+
+/** The form of every error, once for all operations, with one as it is really sent. */
+function anyProblem(components: Components): JsonObject {
+  const requestId = '6f1c3a52-90d4-4c7b-8e21-5b7f0a9d3c64';
+  const { body } = problemOf(runNotFound('run-1'), requestId);
+  return {
+    description: 'Any other error. Every error has this form.',
+    content: { [PROBLEM_TYPE]: { schema: components.reference(Problem), example: { ...body } } },
+  };
 }
