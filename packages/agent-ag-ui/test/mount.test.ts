@@ -196,7 +196,8 @@ test('a reader that leaves is told to nobody', async () => {
   await reader?.cancel('gone');
   const caller = open.app.local('op', { tenantId: 'acme' });
   const [run] = (await open.app.runs.list({ conversationId: 't' }, caller)).items;
-  expect(run?.status).toBe('created');
+  // How far it has come is its own affair; it was not ended.
+  expect(['created', 'active']).toContain(run?.status);
 });
 
 test('an agent that keeps nothing has nothing to resume', async () => {
