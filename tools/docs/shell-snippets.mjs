@@ -45,6 +45,27 @@ function copyOfClone(root) {
   return copy;
 }
 
+/** Makes a copy look like a clone in which nothing has been done yet. */
+function commitAll(copy) {
+  git(copy, 'init', '--quiet');
+  git(copy, 'add', '--all');
+}
+
+/** What the commands have left behind that a stranger would see as changes. */
+function leftBehind(copy) {
+  return git(copy, 'status', '--porcelain', '--untracked-files=all')
+    .split('\n')
+    .filter((line) => /^(\?\?|.[MD])/.test(line))
+    .map(
+      (line) =>
+        `The commands of the README left "${line.slice(3)}": ignore it in git, or clean it up.`,
+    );
+}
+
+function git(cwd, ...args) {
+  return execFileSync('git', args, { cwd, encoding: 'utf8', maxBuffer: 2 ** 28 });
+}
+
 function check(root) {
   const problems = strangerProblems(root);
   const lines = [];
@@ -52,6 +73,7 @@ function check(root) {
     SHELLS.has(language),
   );
   const copy = copyOfClone(root);
+  commitAll(copy);
   let ran = 0;
   try {
     for (const { text, line, attributes } of fences) {
@@ -75,6 +97,7 @@ function check(root) {
         );
       }
     }
+    problems.push(...leftBehind(copy));
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

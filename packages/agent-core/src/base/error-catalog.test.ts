@@ -38,6 +38,17 @@ test('what is wrong with an input stands in words and one by one; other errors h
   expect(catalog.runNotFound('r1').problems).toEqual([]);
 });
 
+test('of a million mistakes in an input a hundred are told, and how many more there are', () => {
+  const error = catalog.inputInvalid(
+    'The input',
+    Array.from({ length: 1_000 }, () => problem),
+  );
+  expect(error.problems).toHaveLength(100);
+  expect(error.message).toContain('has 1000 problems');
+  expect(error.message.split('\n')).toHaveLength(102);
+  expect(error.message).toContain('and 900 more.');
+});
+
 test('an internal error tells nothing of its inside', () => {
   const error = catalog.internalError(new Error('the password is x'));
   expect(JSON.stringify(error.toRecord())).not.toContain('password');

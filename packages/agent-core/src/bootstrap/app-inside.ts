@@ -13,6 +13,6 @@ export function keepInside(runs: RunGateway, inside: AppInside): void {
   insides.set(runs, inside);
 }
 
-export function insideOf(app: App): AppInside | undefined {
+export function insideOf(app: Pick<App, 'runs'>): AppInside | undefined {
   return insides.get(app.runs);
 }

@@ -10,7 +10,7 @@ import { insideOf } from './app-inside.ts';
 
 /**
  * A worker of an application: claims runs that nobody drives and drives them, several at once, until it is
- * drained. `app.close()` drains it, too.
+ * drained. `app.close()` drains it, too. A plugin, which is started with a gateway, gives `{ runs: gateway }`.
  *
  * @example
  * const worker = createWorker(app, { concurrency: 10 });
@@ -20,7 +20,7 @@ import { insideOf } from './app-inside.ts';
  * @throws AgentError `INPUT_INVALID` for options out of their range, an application without a durable
  * agent, and one that `bootstrap` did not make; `APP_CLOSED` after `app.close()`.
  */
-export function createWorker(app: App, options: WorkerOptions = {}): Worker {
+export function createWorker(app: Pick<App, 'runs'>, options: WorkerOptions = {}): Worker {
   const inside = insideOf(app);
   if (inside === undefined) {
     throw inputInvalid('createWorker', [

@@ -1,4 +1,4 @@
-import { principalRequired, runNotFound } from '../base/error-catalog.ts';
+import { principalRequired, requestKeyTaken, runNotFound } from '../base/error-catalog.ts';
 import { type RunId, rootOf } from '../base/ids.ts';
 import type { DurableStore } from '../durable/durable-store.ts';
 import type { RunHead } from '../durable/run-records.ts';
@@ -54,7 +54,7 @@ export async function headForKey(
   caller: Caller,
 ): Promise<OwnedHead> {
   const head = await ownedHead(parts, rootRunId, caller);
-  if (head === undefined) throw runNotFound(String(caller.requestKey));
+  if (head === undefined) throw requestKeyTaken(String(caller.requestKey));
   return head;
 }
 

@@ -6,7 +6,7 @@ import { checkCaller } from './access.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayParts } from './drive.ts';
 import { pageFor } from './page-query.ts';
-import { shownState } from './shown-state.ts';
+import { asTakenUp, shownState } from './shown-state.ts';
 import { runIn, type ShownMessage, shownTree } from './shown-tree.ts';
 
 /** Which part of a conversation: `after` is the `next` of the page before, which is younger. */
@@ -79,7 +79,7 @@ async function turnOf(
   const { runs, messages } = await shownTree(parts, tree);
   const own = `${run.runId}.m`;
   return {
-    run: runIn(runs, run),
+    run: asTakenUp(parts, runIn(runs, run)),
     messages: messages.filter(({ messageId }) => messageId.startsWith(own)),
   };
 }

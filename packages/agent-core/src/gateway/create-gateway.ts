@@ -38,8 +38,8 @@ export function createGateway(parts: GatewayParts): RunGateway {
     get: async (runId, caller) => {
       const here = statelessFor(parts, runId, caller);
       if (here !== undefined) return shownHere(here);
-      const { run, store } = await headFor(parts, runId, caller);
-      return shownState(parts, run, { store, signal: caller.signal });
+      const { run, store, fence } = await headFor(parts, runId, caller);
+      return shownState(parts, run, { store, fence, signal: caller.signal });
     },
     calls: (runId, caller) => callsOf(parts, runId, caller),
     fork: (runId, options, caller) => forkRun(parts, { runId, options, caller }),

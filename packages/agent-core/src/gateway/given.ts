@@ -23,7 +23,9 @@ const UNSTORABLE = /\p{Surrogate}|\0/u;
  */
 export function givenId<T extends string>(id: T): T {
   const given: unknown = id;
-  return typeof given === 'string' && ID.test(given) ? id : (shown(given) as T);
+  if (typeof given !== 'string') return shown(given) as T;
+  // As JSON writes it, so that a store can be asked for it.
+  return ID.test(given) ? id : (clipped(JSON.stringify(given).slice(1, -1)) as T);
 }
 
 /** A name as it comes from outside: what is none becomes a text that shows it. */

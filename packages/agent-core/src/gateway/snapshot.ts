@@ -9,7 +9,7 @@ import type { Wait } from '../vocabulary/wait.ts';
 import { checkCaller, headFor } from './access.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayParts } from './drive.ts';
-import { shownState } from './shown-state.ts';
+import { asTakenUp, shownState } from './shown-state.ts';
 import { type LedgerCall, runIn, type ShownMessage, shownTree } from './shown-tree.ts';
 
 /** Rows of one read of the log. */
@@ -44,7 +44,7 @@ export async function snapshotOf(
   caller: Caller,
 ): Promise<RunSnapshot> {
   checkCaller(caller);
-  const { run, store, lastSeq, prunedThrough } = await headFor(parts, runId, caller);
+  const { run, store, fence, lastSeq, prunedThrough } = await headFor(parts, runId, caller);
   const tree = await store.records.load(run.rootRunId, { signal: caller.signal });
   if (tree === undefined) {
     const nothing = { deliveries: 0, messages: [], calls: [], waits: [], open: [] };
@@ -53,7 +53,7 @@ export async function snapshotOf(
   }
   const { runs, ...shown } = await shownTree(parts, tree);
   return {
-    run: runIn(runs, run),
+    run: asTakenUp(parts, runIn(runs, run), fence),
     lastSeq: tree.lastSeq,
     prunedThrough,
     deliveries: tree.deliveries,

@@ -118,7 +118,9 @@ function checkClientTools(facts: RunFacts): void {
   try {
     catalogueOf(facts);
   } catch (error) {
-    if (!AgentError.is(error) || error.code !== 'DEFINITION_INVALID') throw error;
+    const isOfTools =
+      AgentError.is(error) && ['DEFINITION_INVALID', 'TOOL_NAME_COLLISION'].includes(error.code);
+    if (!isOfTools) throw error;
     throw inputInvalid('The run input', [
       { at: 'input.clientTools', seen: error.message, mend: error.mend },
     ]);

@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest';
 import {
+  type AgentModel,
   bind,
   bootstrap,
   type Cost,
   defineAgent,
   Model,
   ModelCatalogue,
+  type ModelSelection,
   modelCatalogue,
   type Plugin,
   type Prices,
+  routedModel,
   withFallbacks,
 } from '../../src/index.ts';
 import {
@@ -18,6 +21,7 @@ import {
   scripted,
   scriptedModel,
 } from '../../src/testing/index.ts';
+import { modelOverloaded } from '../../src/wire/index.ts';
 import { answer, appOf, evidenceOf, read } from './harness.ts';
 
 const PRICES: Prices = { currency: 'USD', input: 2, output: '7.5', cached: '0.2' };
@@ -203,4 +207,92 @@ test('a name with a date costs as the name that was asked for', async () => {
   const result = await app.run(agent, { message: 'go', selection: { model: 'large' } });
   expect(result.cost).toEqual(usd(EACH));
   await app.close();
+});
+
+/** A model that is asked for by a name and answers under another. */
+const answering = (provider: string, asked: string, name: string): AgentModel => {
+  const model = scripted([{ text: 'Done.', usage }], { capabilities: { model: asked } });
+  return {
+    ...model,
+    id: provider,
+    stream: async function* (request, stop) {
+      for await (const batch of model.stream(request, stop))
+        yield batch.map((event) => (event.type === 'finish' ? { ...event, model: name } : event));
+    },
+  };
+};
+
+const failing = (provider: string): AgentModel => ({
+  ...scripted([{ error: modelOverloaded({ reason: 'busy' }) }], {
+    capabilities: { model: 'large' },
+  }),
+  id: provider,
+});
+
+const DATED = 'large-2026-10-21';
+const large = (provider: string): AgentModel => answering(provider, 'large', DATED);
+const small = (provider: string): AgentModel => answering(provider, 'small', 'small@20261021');
+
+const costBehind = async (model: AgentModel, selection?: ModelSelection) => {
+  const agent = defineAgent({ name: 'spender' });
+  const entries = ['p', 'q'].map((provider) => ({ ...entry, provider, model: 'large' }));
+  const app = await bootstrap({
+    agents: [agent],
+    provide: [bind(Model, model), bind(ModelCatalogue, modelCatalogue(entries))],
+  });
+  const { cost } = await app.run(agent, {
+    message: 'go',
+    ...(selection === undefined ? {} : { selection }),
+  });
+  await app.close();
+  return cost;
+};
+
+test.each<{ what: string; model: () => AgentModel; selection?: ModelSelection }>([
+  {
+    what: 'the one model of the provider that has answered',
+    model: () => routedModel({ routes: { one: large('p'), other: small('q') } }),
+  },
+  {
+    what: 'a fallback with another provider',
+    model: () =>
+      routedModel({ routes: { one: failing('p'), other: large('q') }, fallback: ['other'] }),
+  },
+  {
+    what: 'the selected route',
+    model: () => routedModel({ routes: { one: small('p'), other: large('p') } }),
+    selection: { profile: 'other' },
+  },
+  {
+    what: 'several that take the selected name',
+    model: () => routedModel({ routes: { one: large('p'), other: large('p') } }),
+    selection: { model: 'large' },
+  },
+  { what: 'the first of a chain', model: () => withFallbacks([large('p'), small('q')]) },
+])(
+  'behind several models, a name with a date costs as the name that was asked for: $what',
+  async ({ model, selection }) => {
+    expect(await costBehind(model(), selection)).toEqual(usd(EACH));
+  },
+);
+
+test.each<{ what: string; model: () => AgentModel; selection?: ModelSelection }>([
+  {
+    what: 'another model of the provider has answered',
+    model: () => withFallbacks([failing('p'), small('p')]),
+  },
+  {
+    what: 'another version has answered',
+    model: () => withFallbacks([failing('p'), answering('p', 'large-2', 'large-2-20261021')]),
+  },
+  {
+    what: 'the provider has several',
+    model: () => routedModel({ routes: { one: large('p'), other: small('p') } }),
+  },
+  {
+    what: 'the chain takes only selections of its first',
+    model: () => withFallbacks([{ ...failing('p'), selectionProblem: () => 'no' }, large('q')]),
+  },
+])('no cost is claimed where nobody can say which name was asked for: $what', async ({ model }) => {
+  expect(await costBehind(model())).toBeUndefined();
 });

@@ -84,5 +84,5 @@ test('a run whose memory cannot be opened keeps no other run from being recovere
   await expect(app.recover({ signal: NEVER })).rejects.toThrow('another key');
   const { runs } = app;
   expect((await runs.get(two.runId, app.local('me'))).status).toBe('completed');
-  expect((await runs.get(one.runId, app.local('me'))).status).toBe('created');
+  expect((await runs.get(one.runId, app.local('me'))).status).toBe('active');
 });

@@ -92,7 +92,7 @@ test('a cancellation from another process stops the owner, whatever its model do
   const { clock, other, run, close } = await twoProcesses();
   await other.runs.cancel(run.runId, 'enough', alice);
   await settled();
-  expect((await other.runs.get(run.runId, alice)).status).toBe('created');
+  expect((await other.runs.get(run.runId, alice)).status).toBe('active');
   await clock.advance(1_000);
   expect(await run.result).toMatchObject({ kind: 'cancelled', reason: 'enough' });
   await close();
@@ -125,7 +125,7 @@ test.each<[string, (real: Heartbeat) => Heartbeat]>([
     const before = (await store.records.head(run.runId, { signal: alice.signal }))?.lastSeq;
     await clock.advance(2_000);
     expect((await store.records.head(run.runId, { signal: alice.signal }))?.lastSeq).toBe(before);
-    expect(await owner.runs.get(run.runId, alice)).toMatchObject({ status: 'created' });
+    expect(await owner.runs.get(run.runId, alice)).toMatchObject({ status: 'active' });
     await clock.advance(5_000);
     expect(await other.recover({ signal: alice.signal })).toBe(1);
     expect(await result).toMatchObject({ kind: 'completed', output: 'Theirs.' });
@@ -468,7 +468,7 @@ test('who joins a run whose owner has died takes it over when the lease is over'
   const { result } = joined;
   await settled();
   await clock.advance(1_000);
-  expect(await other.runs.get(run.runId, alice)).toMatchObject({ status: 'created' });
+  expect(await other.runs.get(run.runId, alice)).toMatchObject({ status: 'active' });
   await clock.advance(LEASE_OVER);
   expect(await result).toMatchObject({ kind: 'completed', output: 'Theirs.' });
   expect(await again.result).toMatchObject({ kind: 'completed', output: 'Theirs.' });

@@ -86,7 +86,12 @@ test('a tool of the client that has the name of the agent’s is refused before 
   const counter = counted();
   const app = await appOf(writer, [], { store: counter.store });
   const input = { message: 'x', clientTools: [{ ...pickTool, name: 'write' }] };
-  expect(await codeOf(app.runs.start('writer', input, alice))).toBe('TOOL_NAME_COLLISION');
+  const error = await errorOf(app.runs.start('writer', input, alice));
+  expect(error.code).toBe('INPUT_INVALID');
+  expect(error.problems[0]).toMatchObject({
+    at: 'input.clientTools',
+    seen: expect.stringContaining('"write"'),
+  });
   expect(counter.created).toBe(0);
   await app.close();
 });
@@ -124,6 +129,8 @@ test('the same request key again is the same run; for another user it is not fou
   expect((await (await start(alice)).result).kind).toBe('completed');
   const foreign = await errorOf(start(bob));
   expect([foreign.code, foreign.message.includes(first.runId)]).toEqual(['RUN_NOT_FOUND', false]);
+  expect(foreign.message).toContain('The request key "k1"');
+  expect(foreign.mend).toContain('UUID');
   const other = await start(rival);
   expect(other.runId).not.toBe(first.runId);
   await other.result;

@@ -1,12 +1,18 @@
 import { AgentError } from '../error.ts';
 import { counted, listed, type Problem } from './problem.ts';
 
-/** A caller's input does not fit. All problems at once: as words, and one by one. */
+/** More than anybody mends at once: who sends a million mistakes is not answered with a million lines. */
+const MOST_PROBLEMS = 100;
+
+/** A caller's input does not fit. All problems at once, up to a hundred: as words, and one by one. */
 export function inputInvalid(subject: string, problems: readonly Problem[]): AgentError {
+  const told = problems.slice(0, MOST_PROBLEMS);
+  const more = problems.length - told.length;
+  const rest = more === 0 ? '' : `\n  - and ${more} more.`;
   return new AgentError('INPUT_INVALID', {
-    message: `${subject} has ${counted(problems)}:\n${listed(problems)}`,
+    message: `${subject} has ${counted(problems)}:\n${listed(told)}${rest}`,
     mend: 'Correct each line above and send it again; nothing was changed.',
-    problems,
+    problems: told,
   });
 }
 
@@ -22,6 +28,14 @@ export function runNotFound(runId: string): AgentError {
   return new AgentError('RUN_NOT_FOUND', {
     message: `There is no run "${runId}" for this caller.`,
     mend: 'Check the id, and that the caller is the owner of the run. Run ids are made by the server.',
+  });
+}
+
+/** A request key of another caller: nothing of its run is told. */
+export function requestKeyTaken(key: string): AgentError {
+  return new AgentError('RUN_NOT_FOUND', {
+    message: `The request key ${JSON.stringify(key)} stands for a run that is not of this caller.`,
+    mend: 'A key is unique in a tenant: use one that nobody else makes, as a random UUID. Nothing was started.',
   });
 }
 
