@@ -15,6 +15,7 @@ import {
   acme,
   alice,
   asks,
+  bob,
   codeOf,
   done,
   drained,
@@ -426,4 +427,50 @@ test('a run that was never there has nothing to watch', async () => {
     'RUN_NOT_FOUND',
   );
   await app.close();
+});
+
+test('a reader that asks twice at once gets both batches in their order, and one that is refused gets neither', async () => {
+  const hold = gate();
+  const app = await appOf(writer, [{ text: 'Hi.', until: hold.promise }], { store: memoryStore() });
+  const run = await app.start(writer, 'x', { principal: alice.principal });
+  const reader = app.runs.watch(run.runId, {}, alice)[Symbol.asyncIterator]();
+  const both = Promise.all([reader.next(), reader.next()]);
+  hold.open();
+  const [first, second] = await both;
+  expect(numbers([...(first.value ?? []), ...(second.value ?? [])])).toEqual(
+    numbers((await everyEvent(app, run.runId)).slice(0, first.value.length + second.value.length)),
+  );
+  const foreign = app.runs.watch(run.runId, {}, bob)[Symbol.asyncIterator]();
+  const refused = [foreign.next(), foreign.next()].map((next) => codeOf(next));
+  expect(await Promise.all(refused)).toEqual(['RUN_NOT_FOUND', 'RUN_NOT_FOUND']);
+  expect(await foreign.next()).toEqual({ done: true, value: undefined });
+  await app.close();
+});
+
+test('a reader that stops is let go at once, while it waits for the owner and while it waits for the log', async () => {
+  const store = memoryStore();
+  const hold = gate();
+  const owner = await appOf(writer, [{ text: 'Hi.', until: hold.promise }], { store });
+  const other = await appOf(writer, [], { store });
+  const run = await owner.start(writer, 'x', { principal: alice.principal });
+  const over = { done: true, value: undefined };
+  const here = owner.runs.watch(run.runId, {}, alice)[Symbol.asyncIterator]();
+  await here.next();
+  await settled();
+  let waiting = here.next();
+  // What was shown already comes first.
+  while ((await Promise.race([waiting, settled().then(() => 'waits')])) !== 'waits')
+    waiting = here.next();
+  expect(await here.return?.()).toEqual(over);
+  expect(await waiting).toEqual(over);
+  const there = other.runs.watch(run.runId, {}, alice)[Symbol.asyncIterator]();
+  await there.next();
+  const reading = there.next();
+  expect(await there.return?.()).toEqual(over);
+  expect(await there.next()).toEqual(over);
+  hold.open();
+  await run.result;
+  await reading;
+  expect(await there.next()).toEqual(over);
+  await Promise.all([owner.close(), other.close()]);
 });
