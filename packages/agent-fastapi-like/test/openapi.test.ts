@@ -11,6 +11,8 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HttpServer, httpHost } from '../src/index.ts';
+import { EVENT_WORDS } from '../src/openapi/pages/event-words.ts';
+import { CLIENT_EXAMPLES, SERVER_EXAMPLES } from '../src/openapi/pages/socket-words.ts';
 import { type Asking, AT_ONCE, ask } from './client.ts';
 import { DocumentCheck } from './document-check.ts';
 import { eventsOf } from './sse-client.ts';
@@ -209,4 +211,18 @@ test('a document of 3.1 with one component for each thing, and no reference into
   expect(start).toHaveProperty('requestBody.content.application/json.schema.examples.0', {
     message: 'Hello.',
   });
+});
+
+test('the examples of the page of the events are events and messages as the document has them', () => {
+  const holds = (name: string, examples: Readonly<Record<string, JsonObject>>): void => {
+    const schema = Compile(check.strict({ $ref: `#/components/schemas/${name}` }));
+    for (const [type, example] of Object.entries(examples))
+      expect([type, schema.Errors({ type, ...example })[1]]).toEqual([type, []]);
+  };
+  const numbered = (examples: Readonly<Record<string, JsonObject>>) =>
+    Object.fromEntries(Object.entries(examples).map(([type, one]) => [type, { v: 1, ...one }]));
+  const events = Object.entries(EVENT_WORDS).map(([type, { example }]) => [type, example] as const);
+  holds('Event', Object.fromEntries(events));
+  holds('SocketClientMessage', numbered(CLIENT_EXAMPLES));
+  holds('SocketServerMessage', numbered(SERVER_EXAMPLES));
 });

@@ -1,9 +1,15 @@
 import type { JsonObject } from '@hexagent/agent-core';
 import type { FastifyInstance } from 'fastify';
-import { eventsPage } from './events-page.ts';
+import { pathOf } from '../problems/log-line.ts';
 import { HIDDEN } from './hidden.ts';
-import { escaped } from './html.ts';
-import { PAGE_FILES, type PageFile, pageFile } from './page-files.ts';
+import { eventsPage } from './pages/events-page.ts';
+import { EVENTS_STYLE } from './pages/events-style.ts';
+import { ICON } from './pages/icon.ts';
+import { pageOf } from './pages/page.ts';
+import { PAGE_FILES, type PageFile, pageFile } from './pages/page-files.ts';
+import { PAGE_STYLE } from './pages/page-style.ts';
+import { ROUTES_STYLE } from './pages/routes-style.ts';
+import { START } from './pages/start-script.ts';
 
 /** What the page may load: its own files. It draws with inline styles, so these are let in; inline scripts are not. */
 const PAGE_POLICY = {
@@ -21,33 +27,24 @@ const PAGE_POLICY = {
   useDefaults: false,
 };
 
-const page = (title: string): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
-<link rel="stylesheet" href="docs/swagger-ui.css">
-<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
-</head>
-<body>
-<div id="docs"></div>
-<script src="docs/swagger-ui-bundle.js"></script>
-<script src="docs/start.js"></script>
-</body>
-</html>
-`;
+/** Files of the pages that are written here, by name. */
+const OWN_FILES: Readonly<Record<string, { readonly type: string; readonly text: string }>> = {
+  'page.css': { type: 'text/css; charset=utf-8', text: PAGE_STYLE },
+  'routes.css': { type: 'text/css; charset=utf-8', text: ROUTES_STYLE },
+  'events.css': { type: 'text/css; charset=utf-8', text: EVENTS_STYLE },
+  'start.js': { type: 'text/javascript; charset=utf-8', text: START },
+  'icon.svg': { type: 'image/svg+xml', text: ICON },
+};
 
-const START = `SwaggerUIBundle({
-  dom_id: '#docs',
-  url: new URL('openapi.json', window.location.href).href,
-  validatorUrl: null,
-  deepLinking: true,
-  tryItOutEnabled: true,
-  displayRequestDuration: true,
-  defaultModelsExpandDepth: 0,
-});
-`;
+const routesPage = (title: string): string =>
+  pageOf({
+    title,
+    current: 'routes',
+    root: '',
+    styles: ['swagger-ui.css', 'page.css', 'routes.css'],
+    scripts: ['swagger-ui-bundle.js', 'start.js'],
+    body: '<div id="docs"></div>',
+  });
 
 /** Paths of the docs, which no route and no mount may claim, with everything below them. */
 export const DOCS_PATHS = ['/openapi.json', '/docs'] as const;
@@ -55,7 +52,9 @@ export const DOCS_PATHS = ['/openapi.json', '/docs'] as const;
 /** Every path of the docs that is served. */
 export const DOCS_FILES: readonly string[] = [
   ...DOCS_PATHS,
-  ...['events', 'start.js', ...Object.keys(PAGE_FILES)].map((name) => `/docs/${name}`),
+  ...['', 'events', 'events/', ...Object.keys(OWN_FILES), ...Object.keys(PAGE_FILES)].map(
+    (name) => `/docs/${name}`,
+  ),
 ];
 
 /** Serves the document of the API, a page to read and try it, and a page about events. Public: they hold no data. */
@@ -67,15 +66,21 @@ export function registerDocs(scope: FastifyInstance, document: JsonObject): void
   scope.get('/openapi.json', hidden, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(text),
   );
-  scope.get('/docs', html, async (_request, reply) =>
-    reply.type('text/html; charset=utf-8').send(page(title)),
-  );
-  scope.get('/docs/events', html, async (_request, reply) =>
-    reply.type('text/html; charset=utf-8').send(eventsPage(document)),
-  );
-  scope.get('/docs/start.js', html, async (_request, reply) =>
-    reply.type('text/javascript; charset=utf-8').send(START),
-  );
+  const base = scope.prefix.replace(/\/$/, '');
+  const pages = { docs: routesPage(title), 'docs/events': eventsPage(document) };
+  for (const [path, page] of Object.entries(pages))
+    for (const url of [`/${path}`, `/${path}/`]) {
+      // An application may have said that a slash at the end is none: then the first of the two is both.
+      if (scope.hasRoute({ method: 'GET', url: `${base}${url}` })) continue;
+      scope.get(url, html, async (request, reply) =>
+        // The addresses on a page begin at its own.
+        pathOf(request.url).endsWith('/')
+          ? reply.redirect(`../${path.split('/').at(-1)}`)
+          : reply.type('text/html; charset=utf-8').send(page),
+      );
+    }
+  for (const [name, { type, text: content }] of Object.entries(OWN_FILES))
+    scope.get(`/docs/${name}`, html, async (_request, reply) => reply.type(type).send(content));
   for (const [name, type] of Object.entries(PAGE_FILES))
     scope.get(`/docs/${name}`, html, async (_request, reply) =>
       reply

@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path';
 export const PAGE_FILES = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': 'image/png',
 } as const;
 export type PageFile = keyof typeof PAGE_FILES;
 
