@@ -3,6 +3,7 @@ import type { AgentModel } from '../model/agent-model.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../model/catalogue.ts';
 import { costOf, type Prices } from '../model/prices.ts';
 import { addCost, type Cost, reachesCost } from '../vocabulary/cost.ts';
+import type { ModelSelection } from '../vocabulary/model-selection.ts';
 import type { ActiveRun } from './active-run.ts';
 import type { ModelAnswer } from './model-answer.ts';
 
@@ -66,16 +67,45 @@ export function whyNoPrice(
 }
 
 /** By the name that the answer came under, then by the name that was asked for: some servers add a date to it. */
-function pricesOf({ setup, facts }: ActiveRun, answer: ModelAnswer): Prices | undefined {
-  const catalogue = setup.catalogue as ModelCatalogue; // Nothing is priced without one.
-  const model = setup.model as AgentModel; // It has just answered.
-  const { selection } = facts.input;
-  const capabilities = model.capabilities(selection);
-  const provider = answer.provider ?? capabilities.provider ?? model.id;
-  const asked =
-    answer.provider === undefined ? (capabilities.model ?? selection?.model) : undefined;
+function pricesOf(run: ActiveRun, answer: ModelAnswer): Prices | undefined {
+  const catalogue = run.setup.catalogue as ModelCatalogue; // Nothing is priced without one.
+  const { provider, name: asked } = askedOf(run, answer);
   const entryOf = (name: string): CatalogueEntry | undefined =>
     catalogue.find({ provider, model: name });
   const entry = entryOf(answer.model) ?? (asked === undefined ? undefined : entryOf(asked));
   return entry?.prices;
+}
+
+type Asked = { readonly provider: string; readonly name: string | undefined };
+
+/** Who was asked for an answer, and under which name, where that is known. */
+function askedOf({ setup, facts }: ActiveRun, { provider, model: answered }: ModelAnswer): Asked {
+  const model = setup.model as AgentModel; // It has just answered.
+  const { selection } = facts.input;
+  if (provider === undefined) {
+    const capabilities = model.capabilities(selection);
+    return {
+      provider: capabilities.provider ?? model.id,
+      name: capabilities.model ?? selection?.model,
+    };
+  }
+  // One of several: what they say together may be true of another one than that which has answered, so the names must agree.
+  const names = [nameBehind(model, { ...selection, provider }), selection?.model];
+  return { provider, name: names.find((name) => name !== undefined && isDated(answered, name)) };
+}
+
+/** The name that a model of several asks a certain provider for. */
+function nameBehind(
+  model: AgentModel,
+  selection: ModelSelection & { readonly provider: string },
+): string | undefined {
+  if (model.selectionProblem?.(selection) !== undefined) return undefined;
+  return model.capabilities(selection).model;
+}
+
+const RELEASE = /^[-@]\d{4}-?\d{2}-?\d{2}$/;
+
+/** Whether a name is the other one with the date of a release: `large-2026-10-21`, `large@20261021`. */
+function isDated(name: string, plain: string): boolean {
+  return name.startsWith(plain) && RELEASE.test(name.slice(plain.length));
 }

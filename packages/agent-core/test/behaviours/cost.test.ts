@@ -237,6 +237,7 @@ const costBehind = async (model: AgentModel, selection?: ModelSelection) => {
   const agent = defineAgent({ name: 'spender' });
   const entries = ['p', 'q'].map((provider) => ({ ...entry, provider, model: 'large' }));
   const app = await bootstrap({
+    plugins: [],
     agents: [agent],
     provide: [bind(Model, model), bind(ModelCatalogue, modelCatalogue(entries))],
   });
