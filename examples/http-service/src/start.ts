@@ -1,4 +1,4 @@
-import { AgentError, bootstrap, createWorker } from '@hexagent/agent-core';
+import { AgentError, bootstrap } from '@hexagent/agent-core';
 import { HttpServer } from '@hexagent/agent-fastapi-like';
 import { greeting } from './greeting.ts';
 import { httpService } from './http-service.ts';
@@ -13,8 +13,6 @@ try {
     await app.close();
     console.log('Ended.');
   });
-  // Goes on with the runs that an earlier process has left.
-  createWorker(app).start();
   console.log(greeting(app.all(HttpServer)[0]?.url ?? '', settings));
 } catch (error) {
   if (!AgentError.is(error)) throw error;

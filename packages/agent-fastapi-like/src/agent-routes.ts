@@ -32,6 +32,7 @@ export type AgentRoutesOptions = ScopeOptions & {
  * - without a prefix unknown paths are answered by the application;
  * - sockets are the application's: `limits.requestMs` and `limits.drainMs` are the host's only, and ids of more than 100 characters in a path need
  *   its `routerOptions.maxParamLength`;
+ * - it starts no worker: where an agent is durable, `createWorker(runtime).start()` goes on with the runs of a process that died;
  * - it does not close the runtime: whoever made it does, after `app.close()`.
  *
  * @throws AgentError `BOOTSTRAP_INVALID`, when it is registered, with every problem of its options

@@ -13,6 +13,7 @@ import { declaredRoutes } from './api/user-routes.ts';
 import { checkClaims, createServer, type HostServer } from './create-server.ts';
 import { HttpServer } from './http-server.ts';
 import { closeServer } from './operation/close-server.ts';
+import { startWorker, WORKER_SCHEMA } from './operation/host-worker.ts';
 import { OPERATION_PROPERTIES } from './operation/operation-options.ts';
 import { type HttpHostOptions, hostSettings } from './options.ts';
 import { type HostSettings, LOG_LEVELS, METRICS_ACCESSES } from './settings.ts';
@@ -82,6 +83,7 @@ const plugin: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOptions>({
         },
         metrics: { enum: [...METRICS_ACCESSES] },
         logLevel: { enum: [...LOG_LEVELS] },
+        worker: WORKER_SCHEMA,
       },
       required: ['port'],
       additionalProperties: true,
@@ -97,6 +99,7 @@ const plugin: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOptions>({
     context.onStart(async (gateway: RunGateway) => {
       server = await createServer(settings, { gateway, mounts, routes });
       url = await listen(server, settings);
+      startWorker(gateway, { worker: settings.worker, log: server.fastify.log });
     });
     context.onClose(async (stop) => {
       url = undefined;
@@ -115,7 +118,8 @@ const plugin: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOptions>({
 
 /**
  * The inbound HTTP host: starts runs, streams their events, answers waits, and serves every bound
- * `HttpMount`. Listens when the application starts, drains when it closes.
+ * `HttpMount`. Listens when the application starts, drains when it closes. Between the two it goes on with durable runs that nobody
+ * drives, as those of a process that died.
  *
  * @example
  * bootstrap({ plugins: [httpHost({ port: 8000 })], agents })

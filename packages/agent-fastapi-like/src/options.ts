@@ -3,11 +3,13 @@ import {
   DEFAULT_BODY_BYTES,
   type HttpMount,
   type Problem,
+  type WorkerOptions,
 } from '@hexagent/agent-core';
 import fastify from 'fastify';
 import type { Authenticate } from './access/authenticate.ts';
 import { isLoopback } from './access/loopback.ts';
 import type { Routes } from './api/user-routes.ts';
+import { workerProblems } from './operation/host-worker.ts';
 import { operationSettings } from './operation/operation-options.ts';
 import type {
   CorsOptions,
@@ -60,6 +62,11 @@ export type HttpHostOptions = ScopeOptions & {
   readonly mounts?: readonly HttpMount[];
   /** What is logged, as JSON lines on stderr. Default `error`. */
   readonly logLevel?: LogLevel;
+  /**
+   * The worker of the host: it goes on with durable runs that nobody drives, as those of a process that died, and with timers that come due. Default: one,
+   * when an agent of the application is durable. `false`: workers elsewhere do it, and without any such a run waits for ever.
+   */
+  readonly worker?: WorkerOptions | false;
 };
 
 const SCOPE_KEYS = [
@@ -79,17 +86,19 @@ const HOST_KEYS = [
   'mounts',
   'logLevel',
   'trustProxy',
+  'worker',
 ] as const satisfies readonly (keyof HttpHostOptions)[];
 
 /** Defaults filled in; throws `BOOTSTRAP_INVALID` with every problem that a schema of plain data cannot see. */
 export function hostSettings(options: HttpHostOptions): HostSettings {
   const { port, host = '127.0.0.1', authenticate, cors, mounts = [], logLevel = 'error' } = options;
-  const { trustProxy = false } = options;
+  const { trustProxy = false, worker = {} } = options;
   const problems = [
     ...unknownKeys(options, { of: 'httpHost', known: HOST_KEYS }),
     ...notFunctions(options, 'httpHost'),
     ...corsProblems(cors),
     ...proxyProblems(trustProxy),
+    ...workerProblems(worker),
   ];
   if (authenticate === undefined && !isLoopback(host)) {
     problems.push({
@@ -103,7 +112,7 @@ export function hostSettings(options: HttpHostOptions): HostSettings {
   // Pages that may read answers may open sockets, unless something else was said.
   const origins = options.sockets?.origins ?? cors?.origins ?? [];
   const sockets = { ...settings.sockets, origins };
-  return { ...settings, sockets, port, host, cors, mounts, logLevel, trustProxy };
+  return { ...settings, sockets, port, host, cors, mounts, logLevel, trustProxy, worker };
 }
 
 /** The same for routes inside an application of somebody else, which nobody can say is out of reach. */

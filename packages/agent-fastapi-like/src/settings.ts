@@ -1,5 +1,6 @@
 import type { HttpMount, JsonObject } from '@hexagent/agent-core';
 import type { Authenticate } from './access/authenticate.ts';
+import type { HostWorker } from './operation/host-worker.ts';
 import type { OperationLimits, OperationSettings } from './operation/operation-options.ts';
 import type { OnDisconnect } from './streams/on-disconnect.ts';
 
@@ -75,4 +76,5 @@ export type HostSettings = ScopeSettings & {
   readonly mounts: readonly HttpMount[];
   readonly logLevel: LogLevel;
   readonly trustProxy: TrustProxy;
+  readonly worker: HostWorker;
 };

@@ -32,6 +32,7 @@ export async function startHost(
   const bindings: readonly Binding[] = await httpHost({
     port: 0,
     logLevel: 'silent',
+    worker: false, // it works for what bootstrap has made only
     ...options,
   }).setup(context);
   for (const start of starts) await start(gateway, forever());

@@ -17,7 +17,7 @@ export async function countingProcess(
     /** Data only: it is sent to the process. */
     readonly host?: Pick<
       NonNullable<ServiceOptions['host']>,
-      'limits' | 'onDisconnect' | 'metrics'
+      'limits' | 'onDisconnect' | 'metrics' | 'worker'
     >;
   },
 ): Promise<CountingProcess> {

@@ -2,7 +2,6 @@ import { appendFile } from 'node:fs/promises';
 import {
   type App,
   bootstrap,
-  createWorker,
   defineAgent,
   defineTool,
   effects,
@@ -21,8 +20,6 @@ export type ServiceOptions = {
   readonly leaseMs?: number;
   /** A file that gets a line each time a tool is executed: `write` of the agent `clerk`, `append` of `keeper`. */
   readonly lines?: string;
-  /** Goes on with the runs of a process that is gone. */
-  readonly works?: boolean;
   /** Callers are told apart by their bearer token: their tenant, or tenant and user with a dot between them. */
   readonly tokens?: boolean;
   readonly host?: Partial<HttpHostOptions>;
@@ -43,7 +40,6 @@ export async function countingService({
   speech = { deltas: 3, paceMs: 0 },
   leaseMs,
   lines,
-  works = false,
   tokens = false,
   host = {},
 }: ServiceOptions = {}): Promise<Service> {
@@ -92,18 +88,9 @@ export async function countingService({
     ],
     ...(leaseMs === undefined ? {} : { leaseMs }),
   });
-  const worker = works ? createWorker(app, { pollMs: 100 }) : undefined;
-  worker?.start();
   const url = app.all(HttpServer)[0]?.url;
   if (url === undefined) throw new Error('The host has no address.');
-  return {
-    app,
-    url,
-    close: async () => {
-      await worker?.drain();
-      await app.close();
-    },
-  };
+  return { app, url, close: () => app.close() };
 }
 
 /** `acme.alice` is a user of a tenant, `acme` the tenant as a whole, and `wrong` nobody. */

@@ -27,10 +27,20 @@ afterAll(async () => {
 });
 
 const serve = async (store: string, lines: string): Promise<CountingProcess> => {
-  const service = await countingProcess({ store, lines, speech, leaseMs: 1_500, works: true });
+  const service = await countingProcess({ store, lines, speech, leaseMs: 1_500 });
   services.push(service);
   return service;
 };
+const start = (url: string, agent: string, message: string): Promise<Response> =>
+  fetch(`${url}/agents/${agent}/runs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ message }),
+  });
+const textIn = (seen: readonly Envelope[]): string =>
+  standing(seen)
+    .flatMap(({ event }) => (event.type === 'message-delta' ? [event.delta] : []))
+    .join('');
 /** Neighbouring deltas are stored as one, with the time of the last. */
 const timeless = ({ at: _at, ...envelope }: Envelope) => envelope;
 
@@ -46,11 +56,7 @@ test.each(Object.keys(stores))(
     const store = await (stores[name] as () => Promise<string>)();
     const lines = join(folder, `${name}.txt`);
     const first = await serve(store, lines);
-    const started = await fetch(`${first.url}/agents/keeper/runs`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-      body: JSON.stringify({ message: 'append' }),
-    });
+    const started = await start(first.url, 'keeper', 'append');
     const seen: Envelope[] = [];
     let killed: Promise<void> | undefined;
     for await (const envelope of eventsOf(started)) {
@@ -77,10 +83,7 @@ test.each(Object.keys(stores))(
     const log: Envelope[] = [];
     for await (const envelope of eventsOf(await watch(second.url, runId))) log.push(envelope);
     expect(standing(seen).map(timeless)).toEqual(standing(log).map(timeless));
-    const text = standing(seen).flatMap(({ event }) =>
-      event.type === 'message-delta' ? [event.delta] : [],
-    );
-    expect(text.join('')).toBe(textOf(speech));
+    expect(textIn(seen)).toBe(textOf(speech));
     expect((await watch(second.url, runId, seqs.at(-1))).status).toBe(204);
     expect(readFileSync(lines, 'utf8')).toBe('a line\n');
     await second.close();
@@ -91,14 +94,10 @@ test('a server that is told to close gives its run back: another one goes on at 
   timeout: 120_000,
 }, async () => {
   const store = `file:${join(folder, 'given-back.db')}`;
-  const speechOf = { store, speech, leaseMs: 60_000, works: true };
+  const speechOf = { store, speech, leaseMs: 60_000 };
   const first = await countingProcess(speechOf);
   services.push(first);
-  const started = await fetch(`${first.url}/agents/teller/runs`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-    body: JSON.stringify({ message: 'count' }),
-  });
+  const started = await start(first.url, 'teller', 'count');
   const seen: Envelope[] = [];
   let closed: Promise<void> | undefined;
   for await (const envelope of eventsOf(started)) {
@@ -111,9 +110,41 @@ test('a server that is told to close gives its run back: another one goes on at 
   services.push(second);
   const { runId = '', seq } = last ?? {};
   for await (const envelope of eventsOf(await watch(second.url, runId, seq))) seen.push(envelope);
-  const text = standing(seen).flatMap(({ event }) =>
-    event.type === 'message-delta' ? [event.delta] : [],
-  );
-  expect(text.join('')).toBe(textOf(speech));
+  expect(textIn(seen)).toBe(textOf(speech));
   await second.close();
+});
+
+test('a server without a worker leaves the run of a killed one alone: its readers see it go on when somebody else works', {
+  timeout: 120_000,
+}, async () => {
+  const store = `file:${join(folder, 'left.db')}`;
+  const leaseMs = 1_500;
+  const first = await countingProcess({ store, speech, leaseMs });
+  services.push(first);
+  const seen: Envelope[] = [];
+  let killed: Promise<void> | undefined;
+  for await (const envelope of eventsOf(await start(first.url, 'teller', 'count'))) {
+    seen.push(envelope);
+    if (seen.length === SEEN_BEFORE) killed ??= first.kill();
+  }
+  await killed;
+
+  // What is said shows who has driven it.
+  const other: Speech = { ...speech, characters: 9 };
+  const second = await countingProcess({ store, speech: other, leaseMs, host: { worker: false } });
+  services.push(second);
+  const { runId = '', seq } = seen.at(-1) ?? {};
+  const reading = (async () => {
+    for await (const envelope of eventsOf(await watch(second.url, runId, seq))) seen.push(envelope);
+  })();
+  // Long enough for a worker, which would have looked when the lease was over.
+  await new Promise((resolve) => setTimeout(resolve, 3 * leaseMs));
+  expect(seen.at(-1)?.seq).toBe(seq);
+  const third = await countingProcess({ store, speech, leaseMs });
+  services.push(third);
+  await reading;
+  expect(seen.at(-1)?.event.type).toBe('run-finished');
+  expect(textIn(seen)).toBe(textOf(speech));
+  await second.close();
+  await third.close();
 });
