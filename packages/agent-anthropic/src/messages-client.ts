@@ -3,7 +3,7 @@ import type {
   MessageCountTokensParams,
   MessageCreateParamsStreaming,
 } from '@anthropic-ai/sdk/resources/messages/messages';
-import type { ErrorContext, Linked } from '@hexagent/agent-core/adapter';
+import { type ErrorContext, type Linked, onlyHeaders } from '@hexagent/agent-core/adapter';
 import { HINTS, requestError } from './server-error.ts';
 import type { Settings } from './settings.ts';
 
@@ -52,7 +52,10 @@ export function messagesClient(settings: Settings): MessagesClient {
     // key in a header of its own, to another host.
     logLevel: 'off',
     fetchOptions: { redirect: 'manual' },
-    fetch: sendingOnly(names, settings.fetch),
+    fetch: (url, init) => {
+      const headers = onlyHeaders(new Headers(init?.headers), names);
+      return (settings.fetch ?? globalThis.fetch)(url, { ...init, headers });
+    },
   });
 
   const errorContext = (kind: 'messages' | 'count_tokens'): ErrorContext => ({
@@ -97,17 +100,5 @@ export function messagesClient(settings: Settings): MessagesClient {
         }),
       ),
     errorContext,
-  };
-}
-
-type Fetch = typeof globalThis.fetch;
-
-/** A fetch that sends the headers of these names and that of the content, and none that the SDK found in the environment. */
-function sendingOnly(names: readonly string[], given: Fetch | undefined): Fetch {
-  const known = new Set(['content-type', ...names]);
-  return (url, init) => {
-    const headers = new Headers(init?.headers);
-    for (const name of [...headers.keys()]) if (!known.has(name)) headers.delete(name);
-    return (given ?? globalThis.fetch)(url, { ...init, headers });
   };
 }

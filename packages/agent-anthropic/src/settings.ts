@@ -1,4 +1,9 @@
-import { inputInvalid, secretsOf, systemClock } from '@hexagent/agent-core/adapter';
+import {
+  customHeaderProblems,
+  inputInvalid,
+  secretsOf,
+  systemClock,
+} from '@hexagent/agent-core/adapter';
 import {
   type AnthropicOptions,
   DEFAULT_API_VERSION,
@@ -9,7 +14,6 @@ import {
   type Timeouts,
 } from './anthropic-options.ts';
 import { checkOptions } from './check-options.ts';
-import { environmentProblems } from './environment.ts';
 import { version } from './version.ts';
 
 /** The options, checked and complete. */
@@ -36,9 +40,13 @@ export type Settings = Omit<
   readonly contextWindow: number | undefined;
 };
 
+/** The SDK reads it whatever the options say. */
+const CUSTOM_HEADERS = 'ANTHROPIC_CUSTOM_HEADERS';
+
 /** Checks everything and reports every problem at once, with `INPUT_INVALID`. */
 export function settingsOf(options: AnthropicOptions): Settings {
-  const problems = [...checkOptions(options), ...environmentProblems()];
+  const custom = globalThis.process?.env[CUSTOM_HEADERS];
+  const problems = [...checkOptions(options), ...customHeaderProblems(CUSTOM_HEADERS, custom)];
   if (problems.length > 0) throw inputInvalid('anthropic(options)', problems);
   const { apiKey, baseUrl = DEFAULT_BASE_URL } = options;
   return {

@@ -3,6 +3,7 @@ import {
   answerLimits,
   answerText,
   type Linked,
+  onlyHeaders,
   parseJson,
 } from '@hexagent/agent-core/adapter';
 import { OpenAI } from 'openai';
@@ -14,7 +15,7 @@ import {
   withRequestId,
 } from './api-error.ts';
 import type { ApiSettings } from './api-options.ts';
-import { keyOf, type SentHeaders, sendingOnly, sentHeaders } from './sent-headers.ts';
+import { keyOf, type SentHeaders, sentHeaders } from './sent-headers.ts';
 
 /** Options of one request of the official client. */
 export type RequestOptions = {
@@ -70,7 +71,10 @@ export function apiConnection(settings: ApiSettings): ApiConnection {
     organization: null,
     project: null,
     baseURL: settings.baseUrl,
-    fetch: keepingBodies(sendingOnly(names, settings.fetch), bodies),
+    fetch: keepingBodies((url, init) => {
+      const headers = onlyHeaders(new Headers(init?.headers), names);
+      return (settings.fetch ?? globalThis.fetch)(url, { ...init, headers });
+    }, bodies),
     // Retries are core's, and what is sent is nobody's to log.
     maxRetries: 0,
     timeout: NEVER_MS,

@@ -1,5 +1,6 @@
 import {
   type Clock,
+  customHeaderProblems,
   headerProblems,
   isHeaderText,
   type Problem,
@@ -7,7 +8,7 @@ import {
   systemClock,
   timeoutProblems,
 } from '@hexagent/agent-core/adapter';
-import { environment, environmentProblems } from './environment.ts';
+import { environment } from './environment.ts';
 
 /** Milliseconds. `Infinity` switches a limit off. */
 export type Timeouts = {
@@ -90,6 +91,9 @@ export const API_OPTION_NAMES: Readonly<Record<keyof ApiOptions, true>> = {
 /** The name of the provider where the options give none. */
 export const PROVIDER = 'openai';
 
+/** The client reads it whatever the options say. */
+const CUSTOM_HEADERS = 'OPENAI_CUSTOM_HEADERS';
+
 const OPENAI_URL = 'https://api.openai.com/v1';
 
 /** The settings of the options; every problem of them is added to `problems`. */
@@ -111,7 +115,7 @@ export function apiSettings(options: ApiOptions, problems: Problem[]): ApiSettin
   checkUrl(baseUrl, problems);
   checkKey(apiKey, { headers, home: isHome ? undefined : home, problems });
   problems.push(...headerProblems(headers));
-  problems.push(...environmentProblems());
+  problems.push(...customHeaderProblems(CUSTOM_HEADERS, environment(CUSTOM_HEADERS)));
   problems.push(...timeoutProblems(options.timeouts ?? {}, DEFAULT_TIMEOUTS));
   const { retries = 2 } = options;
   if (!(Number.isInteger(retries) && retries >= 0)) {

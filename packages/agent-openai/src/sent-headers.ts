@@ -29,21 +29,6 @@ export function sentHeaders(
   };
 }
 
-type Fetch = typeof globalThis.fetch;
-
-/** A fetch that sends the headers that `sentHeaders` has written, and no other. */
-export function sendingOnly(
-  names: readonly string[],
-  given: Fetch | undefined,
-): (...request: Parameters<Fetch>) => Promise<Response> {
-  const known = new Set(['content-type', ...names]);
-  return (url, init) => {
-    const headers = new Headers(init?.headers);
-    for (const name of [...headers.keys()]) if (!known.has(name)) headers.delete(name);
-    return (given ?? globalThis.fetch)(url, { ...init, headers });
-  };
-}
-
 /** The key of a request. What makes one is asked each time, and what it gives is a secret from then on. */
 export async function keyOf(
   { apiKey }: ApiSettings,

@@ -51,6 +51,8 @@ export {
   secretsOf,
   timeoutProblems,
 } from './check-options.ts';
+// headers
+export { customHeaderProblems, type HeaderList, onlyHeaders } from './client-headers.ts';
 // errors of servers
 export { type ContextOverflow, contextOverflow, overflowOf } from './context-overflow.ts';
 export { type ErrorContext, type ErrorHint, faultError, httpError } from './http-error.ts';
