@@ -4,6 +4,8 @@ import {
   type Caller,
   EVENT_STREAM_HEADERS,
   type HttpMount,
+  httpMediaTypeUnsupported,
+  httpMethodNotAllowed,
   httpRequestInvalid,
   httpRouteUnknown,
   linked,
@@ -47,7 +49,7 @@ export function agUiMount(options: AgUiOptions = {}, closing?: AbortSignal): Htt
       try {
         return await serve(request, { ...context, settings, closing });
       } catch (error) {
-        return problemResponse(error);
+        return problemResponse(error, { request });
       }
     },
   };
@@ -62,19 +64,24 @@ async function serve(request: Request, served: Served): Promise<Response> {
   const { method } = request;
   const { path } = served;
   const [name, below, threadId, ...rest] = segmentsOf(path);
+  const notAllowed = (...allowed: readonly string[]): Response =>
+    problemResponse(httpMethodNotAllowed(method, path, allowed), {
+      request,
+      headers: { allow: allowed.join(', ') },
+    });
   const unknown = httpRouteUnknown(method, path);
   const principal = await served.authenticate(request);
   const caller: Caller = { principal, signal: served.signal };
   const agents = servedAgents(served, caller);
-  if (name === undefined) return method === 'GET' ? listing(agents) : notAllowed(unknown, 'GET');
+  if (name === undefined) return method === 'GET' ? listing(agents) : notAllowed('GET');
   const agent = agents.find((one) => one.name === name);
   if (agent === undefined || rest.length > 0) throw unknown;
   if (below === undefined && method === 'POST') return run(request, served, { agent, caller });
-  if (below === undefined && method !== 'GET') return notAllowed(unknown, 'GET, POST');
+  if (below === undefined && method !== 'GET') return notAllowed('GET', 'POST');
   if (below === undefined || (below === 'capabilities' && threadId === undefined))
-    return method === 'GET' ? json(capabilitiesOf(agent)) : notAllowed(unknown, 'GET');
+    return method === 'GET' ? json(capabilitiesOf(agent)) : notAllowed('GET');
   if (below !== 'threads' || threadId === undefined) throw unknown;
-  if (method !== 'GET') return notAllowed(unknown, 'GET');
+  if (method !== 'GET') return notAllowed('GET');
   const after = new URL(request.url).searchParams.get('after') ?? undefined;
   const names = agents.map((one) => one.name);
   const thread = { threadId, after, agent: agent.name, served: names };
@@ -93,16 +100,10 @@ async function run(
         'A run is answered as text/event-stream, and the request does not accept it.',
         'Send "accept: text/event-stream".',
       ),
-      { status: 406 },
+      { request, status: 406 },
     );
-  if (!isJson(request.headers.get('content-type')))
-    return problemResponse(
-      httpRequestInvalid(
-        'The body of this request is not of the type application/json.',
-        'Send JSON, with the header "content-type: application/json".',
-      ),
-      { status: 415 },
-    );
+  const contentType = request.headers.get('content-type');
+  if (!isJson(contentType)) throw httpMediaTypeUnsupported(contentType?.slice(0, 100));
   const input = parseInput(await readJson(request, { maxBytes: settings.bodyBytes }));
   const reader = linked(signal, closing);
   const { clock, heartbeatMs, forwardedProps: forwarded, onDisconnect } = settings;
@@ -161,10 +162,6 @@ function listing(agents: readonly AgentDescription[]): Response {
         : { description: description ?? objective }),
     })),
   });
-}
-
-function notAllowed(error: unknown, allow: string): Response {
-  return problemResponse(error, { status: 405, headers: { allow } });
 }
 
 function json(value: unknown): Response {

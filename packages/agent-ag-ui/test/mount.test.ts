@@ -55,7 +55,10 @@ test('says what it serves, and serves only the agents that are named', async () 
   expect(await (await open.send('GET', '/')).json()).toEqual({
     agents: [{ name: 'chat', description: 'Chats.' }],
   });
-  expect((await open.send('POST', '/')).status).toBe(405);
+  const refused = await open.send('POST', '/');
+  expect(refused.headers.get('allow')).toBe('GET');
+  expect(await refused.json()).toMatchObject({ status: 405, code: 'HTTP_METHOD_NOT_ALLOWED' });
+  expect((await open.send('DELETE', '/chat')).headers.get('allow')).toBe('GET, POST');
   expect((await open.send('GET', '/clerk')).status).toBe(404);
   expect((await open.send('GET', '/chat/other')).status).toBe(404);
   expect((await open.send('GET', '/chat/threads')).status).toBe(404);

@@ -1,4 +1,4 @@
-import { AgentError, waitNotFound } from '@hexagent/agent-core';
+import { AgentError, inputInvalid, waitNotFound } from '@hexagent/agent-core';
 import { expect, test } from 'vitest';
 import { answerKey, isReplay } from '../src/answers/answer-identity.ts';
 import { capabilitiesOf } from '../src/capabilities.ts';
@@ -6,22 +6,40 @@ import { problemResponse } from '../src/http/problem.ts';
 import { Transcript } from '../src/projection/transcript.ts';
 import { clientIdsOf, messageIdsOf, takenIds } from '../src/threads/request.ts';
 
-test('a problem has the words of the catalogue, or of its theme', async () => {
-  const told = problemResponse(waitNotFound('w'));
+test('a problem has the one form of errors over HTTP, in the words of the catalogue or of its theme', async () => {
+  const headers = { 'x-request-id': 'mine' };
+  const request = new Request('http://host/ag-ui/clerk', { headers });
+  const told = problemResponse(waitNotFound('w'), { request });
   expect(told.status).toBe(404);
-  expect(await told.json()).toMatchObject({
-    title: 'Not Found',
+  expect(told.headers.get('content-type')).toBe('application/problem+json');
+  expect(await told.json()).toEqual({
+    type: 'urn:hexagent:error:WAIT_NOT_FOUND',
+    title: 'Wait not found',
+    status: 404,
+    detail: expect.any(String),
+    instance: 'urn:hexagent:request:mine',
     code: 'WAIT_NOT_FOUND',
     mend: expect.any(String),
   });
-  const model = new AgentError('MODEL_FAILED', { message: 'password=1', mend: 'look' });
-  expect(await problemResponse(model, { status: 599 }).json()).toEqual({
-    type: 'about:blank',
-    title: 'Error',
+  const wrong = [{ at: 'a', seen: 'password=1', mend: 'look' }];
+  const model = new AgentError('MODEL_FAILED', {
+    message: 'password=1',
+    mend: 'look',
+    problems: wrong,
+  });
+  expect(await problemResponse(model, { request, status: 599 }).json()).toEqual({
+    type: 'urn:hexagent:error:MODEL_FAILED',
+    title: 'Model failed',
     status: 599,
     detail: 'The model could not answer.',
+    instance: 'urn:hexagent:request:mine',
     code: 'MODEL_FAILED',
+    mend: expect.stringContaining('whoever runs the server'),
   });
+  const given = inputInvalid('The run input', wrong);
+  expect(await problemResponse(given, { request }).json()).toMatchObject({ problems: wrong });
+  const bare = await problemResponse(given, { request: new Request('http://host/') }).json();
+  expect(bare).not.toHaveProperty('instance');
 });
 
 test('metadata of other hands name no messages', () => {

@@ -281,7 +281,11 @@ test('what is not accepted, not JSON, or too much is refused before a run', asyn
     });
   const json = { 'content-type': 'application/json' };
   expect((await send({ ...json, accept: 'application/json' })).status).toBe(406);
-  expect((await send({ 'content-type': 'text/plain' })).status).toBe(415);
+  expect(await (await send({ 'content-type': 'text/plain' })).json()).toMatchObject({
+    status: 415,
+    code: 'HTTP_MEDIA_TYPE_UNSUPPORTED',
+    detail: expect.stringContaining('text/plain'),
+  });
   expect((await send(json, '{')).status).toBe(400);
   expect((await send(json, JSON.stringify({ threadId: 'x'.repeat(100) }))).status).toBe(413);
 });

@@ -246,7 +246,13 @@ export { type RoutedModelOptions, routedModel } from './model/routed-model.ts';
 export { ROUTE_POLICIES, type RouteChoice, type RoutingOptions } from './model/routing-options.ts';
 export { type ModelCall, type ModelTelemetry, withTelemetry } from './model/telemetry.ts';
 export { type OpenedTools, ToolSource } from './sources/tool-source.ts';
-export { type ErrorAnswer, errorAnswerOf } from './transport/error-answer.ts';
+export {
+  type ErrorAnswer,
+  errorAnswerOf,
+  PROBLEM_MEDIA_TYPE,
+  type ProblemBody,
+  problemBodyOf,
+} from './transport/error-answer.ts';
 export {
   EVENT_STREAM_HEADERS,
   type EventStreamOptions,
