@@ -38,16 +38,19 @@ export function newUserMessages(
 /**
  * The input of a run of an agent that keeps its conversations: nothing of the client's list is taken but what the user says now.
  *
+ * @param taken ids of messages that the conversation has already: the run keeps them with its own, so that no later one takes them
  * @throws AgentError `INPUT_INVALID` with every problem at once.
  */
 export function durableInput(
   input: RunAgentInput,
   {
     fresh,
+    taken = new Set(),
     forwarded,
     agent,
   }: {
     readonly fresh: readonly UserMessage[];
+    readonly taken?: ReadonlySet<string>;
     readonly forwarded: readonly Forwarded[];
     readonly agent: Pick<AgentDescription, 'tools'>;
   },
@@ -56,7 +59,7 @@ export function durableInput(
   const problems: Problems = [];
   const served = new Set(agent.tools.map(({ name }) => name));
   tools.forEach(({ name }, index) => {
-    if (served.has(name)) problems.push(taken(index));
+    if (served.has(name)) problems.push(nameTaken(index));
   });
   if (fresh.length > MOST_NEW) problems.push(tooMuchNew(fresh.length));
   const { selection, metadata } = commonInput(input, { fresh, forwarded, problems });
@@ -80,7 +83,7 @@ export function durableInput(
     metadata: {
       ...metadata,
       [RUN_KEYS.runId]: input.runId,
-      [RUN_KEYS.messageIds]: JSON.stringify(fresh.map(({ id }) => id)),
+      [RUN_KEYS.messageIds]: JSON.stringify([...taken, ...fresh.map(({ id }) => id)]),
     },
   };
 }
@@ -153,7 +156,7 @@ const NOTHING_NEW: Problem = {
 };
 
 /** A server's tool is never taken over by a client: who runs a call would be a matter of luck. */
-function taken(index: number): Problem {
+function nameTaken(index: number): Problem {
   return {
     at: `tools[${index}].name`,
     seen: 'is the name of a tool of the agent.',

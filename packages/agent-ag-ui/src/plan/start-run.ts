@@ -1,5 +1,6 @@
 import type { RunAgentInput } from '@ag-ui/core';
 import { AgentError, type RunState, runNotFound } from '@hexagent/agent-core';
+import { wordsTaken } from '../answers/say.ts';
 import { durableInput, newUserMessages, statelessInput } from '../input/run-input.ts';
 import { type Plan, type Request, takenIds } from '../threads/request.ts';
 
@@ -20,12 +21,15 @@ export async function startStateless(
  * @throws AgentError `RUN_NOT_FOUND` where the id belongs to a run of another thread, agent or user.
  */
 export async function startDurable(
-  { gateway, caller, agent, forwarded }: Request,
+  request: Request,
   input: RunAgentInput,
   runs: readonly RunState[],
 ): Promise<Plan> {
-  const fresh = newUserMessages(input.messages, takenIds(runs));
-  const runInput = durableInput(input, { fresh, forwarded, agent });
+  const { gateway, caller, agent, forwarded } = request;
+  const unseen = newUserMessages(input.messages, takenIds(runs));
+  const taken = await wordsTaken(request, unseen, runs);
+  const fresh = unseen.filter(({ id }) => !taken.has(id));
+  const runInput = durableInput(input, { fresh, taken, forwarded, agent });
   // The key may belong to a run of another thread, or of somebody else: nothing of that is shown here, not even its id.
   const {
     conversationId,
