@@ -205,7 +205,7 @@ function anyProblem(components: Components): JsonObject {
   const requestId = '6f1c3a52-90d4-4c7b-8e21-5b7f0a9d3c64';
   const { body } = problemOf(runNotFound('run-1'), requestId);
   return {
-    description: 'Any other error. Every error has this form.',
+    description: `Any other error. Every error has this form, as \`${PROBLEM_TYPE}\`.`,
     content: { [PROBLEM_TYPE]: { schema: components.reference(Problem), example: { ...body } } },
   };
 }

@@ -38,7 +38,7 @@ function contents(shapes: Shapes): string {
   return `<nav class="contents" aria-label="On this page"><ul>
 ${entry('events', 'Every event', entries(Object.keys(EVENT_WORDS)))}
 ${entry('stream', 'Server-sent events')}
-${entry('socket', 'WebSocket', [entry('client', 'client'), entry('host', 'host'), entry('closed', 'closed')])}
+${entry('socket', 'WebSocket', [entry('client', 'of the client'), entry('host', 'of the host'), entry('closed', 'close codes')])}
 ${entry('shapes', 'Shapes', entries(shapes.named.map(({ name }) => name)))}
 </ul></nav>`;
 }

@@ -17,7 +17,8 @@ p { max-width: 44rem; margin: 0 0 10px; }
 .lead { color: var(--muted); }
 code, pre { font-family: var(--mono); font-size: 12.5px; }
 p code, dd code, td.when code { padding: 1px 4px; border-radius: 4px; background: var(--raised); }
-pre { margin: 8px 0; padding: 10px 12px; overflow-x: auto; border-radius: 6px; background: var(--code); color: var(--code-text); line-height: 1.5; }
+pre { margin: 8px 0; padding: 10px 12px; white-space: pre-wrap; overflow-wrap: anywhere; border-radius: 6px; background: var(--code); color: var(--code-text); line-height: 1.5; }
+pre span { display: block; padding-left: calc(var(--depth) + 4ch); text-indent: -4ch; }
 pre b { color: #a2d9a0; font-weight: 400; }
 pre i { color: #98a5b6; font-style: normal; }
 pre a { color: #8ec4ff; }
@@ -38,6 +39,8 @@ td { padding: 10px 16px 10px 0; border-bottom: 1px solid var(--line); vertical-a
 .rows .name a:hover { text-decoration: underline; }
 .example { display: block; overflow-wrap: anywhere; line-height: 1.5; }
 tr:target > td { background: var(--mark); }
+tr:target > td:first-child { box-shadow: -8px 0 var(--mark); }
+tr:target > td:last-child { box-shadow: 8px 0 var(--mark); }
 .closed { width: auto; }
 details { margin: 6px 0 0; }
 summary { width: fit-content; border-radius: 4px; color: var(--muted); font-size: 12.5px; cursor: pointer; }

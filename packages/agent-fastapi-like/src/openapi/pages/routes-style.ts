@@ -46,8 +46,9 @@ html:root .swagger-ui :is(.renderedMarkdown, .markdown) code { padding: 1px 4px;
 
 /* What is sent. It can be sent at any time, so there is nothing to cancel. */
 .swagger-ui .try-out__btn.cancel { display: none; }
+.swagger-ui .try-out .btn { flex: none; width: auto; padding: 4px 14px; box-shadow: none; }
 .swagger-ui .table-container { padding: 4px 16px 8px; }
-.swagger-ui .parameters-col_name { width: 190px; }
+html:root .swagger-ui table.parameters .parameters-col_name { width: 190px; min-width: 190px; }
 .swagger-ui table thead tr :is(td, th) { padding: 8px 0; border-bottom-color: var(--line); color: var(--muted); font-size: 12px; }
 .swagger-ui table tbody tr td { padding: 8px 0 0; }
 .swagger-ui .parameters td > :is(.renderedMarkdown, .markdown) p { margin: 0 0 4px; font-size: 14px; line-height: 1.45; }
@@ -78,10 +79,12 @@ html:root .swagger-ui :is(.renderedMarkdown, .markdown) code { padding: 1px 4px;
 .swagger-ui .response.problem .renderedMarkdown p { margin: 0; font-size: 13px; line-height: 1.7; }
 .swagger-ui .response.response_current > td { background: color-mix(in srgb, var(--link) 12%, transparent); }
 .swagger-ui .response-controls { padding: 4px 0; }
+.swagger-ui .response-controls:not(:has(option + option)) { display: none; }
 .swagger-ui .model-example { margin: 0; }
 .swagger-ui .model-example .tab { margin: 0; padding: 0; }
 html:root .swagger-ui .microlight { background: var(--code) !important; border-radius: 6px; font-weight: 400 !important; font-size: 12.5px; line-height: 1.5; }
 .swagger-ui :is(.model-example, .live-responses-table) pre.microlight { max-height: 168px; overflow: auto; }
+.swagger-ui .response[data-code=default] pre.microlight { max-height: none; }
 .swagger-ui .live-responses-table .highlight-code pre.microlight { max-height: 400px; }
 .swagger-ui .headers-wrapper { padding: 4px 0; }
 .swagger-ui .headers-wrapper .headers__title { margin: 4px 0 0; }
@@ -105,8 +108,9 @@ html:root .swagger-ui .headers-wrapper :is(td, td p) { margin: 0; color: inherit
   .swagger-ui :is(.parameters, .responses-table) > thead { display: none; }
   .swagger-ui .parameters > tbody > tr { padding: 8px 0; }
   .swagger-ui .parameters > tbody > tr + tr { border-top: 1px solid var(--line); }
-  .swagger-ui .parameters-col_name { display: flex !important; flex-wrap: wrap; align-items: baseline; gap: 0 8px; padding: 0 !important; }
+  html:root .swagger-ui table.parameters .parameters-col_name { display: flex !important; flex-wrap: wrap; align-items: baseline; gap: 0 8px; width: 100%; min-width: 0; padding: 0 !important; }
   .swagger-ui .parameters-col_name > div { margin: 0; padding: 0; }
+  .swagger-ui .parameters-col_description { margin: 0; }
   .swagger-ui .parameters-col_description :is(input[type=text], select) { width: 100%; font-size: 16px; }
   .swagger-ui .body-param__text { font-size: 16px; }
   .swagger-ui .offer { margin: 4px 8px 4px 0; padding: 8px 12px; }

@@ -1,6 +1,6 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@hexagent/agent-core';
 import { escaped } from './html.ts';
-import { type NameOf, typeNotation } from './type-notation.ts';
+import { type NameOf, typeLines } from './type-notation.ts';
 
 /** The shapes that the page tells once each, and how any schema is written down with their names in it. */
 export type Shapes = {
@@ -37,7 +37,7 @@ export function shapesOf(document: JsonObject): Shapes {
     named,
     // The schema itself is told, whatever name it has.
     notation: (schema) =>
-      typeNotation(schema, (inner) => (inner === schema ? undefined : nameOf(inner))),
+      typeLines(schema, (inner) => (inner === schema ? undefined : nameOf(inner))),
   };
 }
 

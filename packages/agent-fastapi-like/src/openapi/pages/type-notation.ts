@@ -21,6 +21,17 @@ export function typeNotation(schema: JsonValue, nameOf: NameOf, indent = ''): st
   return nameOfType(schema);
 }
 
+/** The same as lines of a page: one that is too long is broken below its own beginning. */
+export function typeLines(schema: JsonValue, nameOf: NameOf): string {
+  const lines = typeNotation(schema, nameOf).split('\n');
+  return lines
+    .map((line) => {
+      const text = line.trimStart();
+      return `<span style="--depth:${line.length - text.length}ch">${text}</span>`;
+    })
+    .join('');
+}
+
 function fieldsOf(
   { required }: JsonObject,
   properties: JsonObject,
