@@ -18,6 +18,7 @@ export {
 } from './model-contract.ts';
 export type { Rule } from './rule.ts';
 export {
+  type Script,
   type ScriptedModel,
   type ScriptOptions,
   type ScriptStep,

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelEvent, ModelRequest } from '../model/agent-model.ts';
+import { type Message, textOf } from '../vocabulary/message.ts';
 import { type ScriptStep, scripted, scriptedModel } from './scripted-model.ts';
 
 const request: ModelRequest = { messages: [], tools: [], toolChoice: 'none', requestId: 'q' };
+const user = (text: string): Message => ({
+  role: 'user',
+  parts: [{ type: 'text', text }],
+  origin: 'user',
+});
 const stop = { signal: new AbortController().signal };
 
 async function played(step: ScriptStep): Promise<readonly (readonly ModelEvent[])[]> {
@@ -81,6 +87,27 @@ describe('a script', () => {
     expect(model.unused).toBe(0);
     expect(() => model.stream(request, stop)).toThrow('asked for request 3 and has 2 steps');
     expect(model.requests).toHaveLength(3);
+  });
+
+  test('as a function, makes the step of each request, and has no end', async () => {
+    const model = scripted(({ messages }) => {
+      if (messages.length > 1) throw new Error('too long');
+      return { text: textOf(messages[0]?.parts ?? []) };
+    });
+    const asking = (...texts: readonly string[]) =>
+      model.stream({ ...request, messages: texts.map(user) }, stop);
+    const said = async (stream: AsyncIterable<readonly ModelEvent[]>) => {
+      const events: ModelEvent[] = [];
+      for await (const batch of stream) events.push(...batch);
+      return events[0];
+    };
+    const [first, second] = [asking('one'), asking('two')];
+    expect(await said(second)).toEqual({ type: 'text', text: 'two' });
+    expect(await said(first)).toEqual({ type: 'text', text: 'one' });
+    await expect(said(asking('one', 'two'))).rejects.toThrow('too long');
+    expect(model.requests).toHaveLength(3);
+    expect(model.unused).toBe(0);
+    model.assertUsed();
   });
 
   test('is a plugin with its model beside it, and can what it is told', () => {

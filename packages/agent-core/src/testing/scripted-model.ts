@@ -27,14 +27,18 @@ export type ScriptStep = {
   readonly until?: Promise<unknown>;
 };
 
+/** Answers one after the other, or what makes each answer from its request: for a model that many runs ask, in any order. */
+export type Script = readonly ScriptStep[] | ((request: ModelRequest) => ScriptStep);
+
 export type ScriptOptions = {
   readonly capabilities?: Partial<ModelCapabilities>;
 };
 
 /** A scripted model and what it has seen. */
 export interface ScriptedModel extends AgentModel {
+  /** All of them, from the first. */
   readonly requests: readonly ModelRequest[];
-  /** Steps that were never asked for. */
+  /** Steps of a list that were never asked for. */
   readonly unused: number;
   /** Fails a test whose run asked less often than the script has steps. Throws `MODEL_FAILED`. */
   assertUsed(): void;
@@ -48,14 +52,22 @@ const CAPABILITIES: ModelCapabilities = {
 };
 
 /**
- * A model that plays steps, one a request. A request beyond the last step fails; a test ends with
- * `model.assertUsed()`, which fails on a step that nobody asked for. For tests and offline demos.
+ * A model that plays a script, for tests and offline demos.
+ *
+ * - A list has one step a request. A request beyond the last step fails with `MODEL_FAILED`; a test ends with
+ *   `model.assertUsed()`, which fails on a step that nobody asked for.
+ * - A function makes the step of each request. It has no end, so it also stands in for the model of a service. What it throws
+ *   is the failure of that request.
+ *
+ * @example
+ * const model = scriptedModel([{ calls: [{ name: 'look', input: { id: '7' } }] }, { text: 'There.' }]);
+ * const echo = scriptedModel(({ messages }) => ({ text: `You: ${textOf(messages.at(-1)?.parts ?? [])}` }));
  */
 export function scriptedModel(
-  steps: readonly ScriptStep[],
+  script: Script,
   options: ScriptOptions = {},
 ): Plugin & { readonly model: ScriptedModel } {
-  const model = scripted(steps, options);
+  const model = scripted(script, options);
   const plugin = definePlugin<Record<string, never>>({
     manifest: {
       name: 'scripted-model',
@@ -71,11 +83,9 @@ export function scriptedModel(
 }
 
 /** The model alone, for tests that need no application. */
-export function scripted(
-  steps: readonly ScriptStep[],
-  { capabilities }: ScriptOptions = {},
-): ScriptedModel {
+export function scripted(script: Script, { capabilities }: ScriptOptions = {}): ScriptedModel {
   const requests: ModelRequest[] = [];
+  const steps = typeof script === 'function' ? [] : script;
   const unused = (): number => Math.max(0, steps.length - requests.length);
   return {
     id: 'scripted',
@@ -89,9 +99,10 @@ export function scripted(
     capabilities: () => ({ ...CAPABILITIES, ...capabilities }),
     stream: (request, { signal }) => {
       requests.push(request);
+      if (typeof script === 'function') return play(script, request, signal);
       const step = steps[requests.length - 1];
       if (step === undefined) throw unexpected(requests.length, steps.length);
-      return play(step, request, signal);
+      return play(() => step, request, signal);
     },
   };
 }
@@ -113,10 +124,11 @@ function leftOver(count: number, scriptedSteps: number): Error {
 }
 
 async function* play(
-  step: ScriptStep,
+  stepOf: (request: ModelRequest) => ScriptStep,
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<readonly ModelEvent[], void, void> {
+  const step = stepOf(request);
   step.expect?.(request);
   if (step.until !== undefined) await step.until;
   signal.throwIfAborted();
