@@ -19,7 +19,8 @@ const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 390, height: 844 };
 type Look = { readonly viewport?: typeof DESKTOP; readonly colorScheme?: 'light' | 'dark' };
 
-describe.skipIf(executablePath === undefined)('the docs pages', () => {
+// A page is slow to come on a machine that is busy.
+describe.skipIf(executablePath === undefined)('the docs pages', { timeout: 120_000 }, () => {
   let service: CountingProcess;
   let browser: Browser;
   // One for all pages: it keeps the files.
@@ -151,10 +152,13 @@ describe.skipIf(executablePath === undefined)('the docs pages', () => {
       await start.locator('button.execute').click();
       const body = `${START} .live-responses-table .highlight-code`;
       await page.locator(body).waitFor();
-      await page.waitForFunction(`(() => {
-      const { top, bottom } = document.querySelector('${body}').getBoundingClientRect();
-      return top >= 0 && bottom <= window.innerHeight;
-    })()`);
+      // Asked again from here: the policy of the page lets nothing ask by itself.
+      const isInSight = (): Promise<boolean> =>
+        page.evaluate(`(() => {
+          const { top, bottom } = document.querySelector('${body}').getBoundingClientRect();
+          return top >= 0 && bottom <= window.innerHeight;
+        })()`);
+      await expect.poll(isInSight, { timeout: 20_000 }).toBe(true);
       const place = async (of: string): Promise<number> =>
         (await start.locator(of).boundingBox())?.y ?? 0;
       expect(await place('.live-responses-table')).toBeLessThan(await place('.curl-command'));
