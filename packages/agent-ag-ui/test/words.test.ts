@@ -119,3 +119,26 @@ test('words that the run has never been given begin the next one', async () => {
   expect(endOf(await post({ runId: 'three', messages: next })).outcome.type).toBe('success');
   expect(seen).toEqual([1]);
 });
+
+test('what can be no words to a run begins the next one as ever', async () => {
+  await listening([ASKS, { text: 'Seen.' }]);
+  const { id, list } = await asked();
+  await post({ runId: 'two', resume: [{ interruptId: id, status: 'cancelled' }] });
+  // No key can have this id, and no run reads a blank.
+  const next = [...list, said('u2\u0000', 'Look'), said('u3', ' ')];
+  expect(endOf(await post({ runId: 'three', messages: next })).outcome.type).toBe('success');
+});
+
+test('a store that is away while words are looked for ends the request, and nothing is begun', async () => {
+  await listening([ASKS, { text: 'Read.' }]);
+  const { id, list } = await asked();
+  await post({ runId: 'two', resume: [{ interruptId: id, status: 'cancelled' }] });
+  const { runs } = at().app;
+  const away = new AgentError('STORE_UNREACHABLE', { message: 'disk', mend: 'look' });
+  const gateway = Object.assign(Object.create(runs), { signal: () => Promise.reject(away) });
+  const body = { threadId: 't', runId: 'three', messages: [...list, said('u3')] };
+  const refused = await at().send('POST', '/listener', body, { gateway });
+  expect(refused.status).toBe(503);
+  expect(await refused.text()).not.toContain('disk');
+  expect((await runs.list({}, at().app.local('operator', ALICE.scope))).items).toHaveLength(1);
+});

@@ -210,6 +210,42 @@ export const connections: readonly Scenario[] = [
     },
   },
   {
+    name: 'the client is told of a refusal before the stream in the one form of errors over HTTP',
+    script: [],
+    play: async (stage) => {
+      const client = stage.client('refused');
+      client.headers = { 'x-request-id': 'request-7' };
+      const refusal = await client.runAgent().then(
+        () => assert.fail('It was not refused.'),
+        (error: Error & { readonly status?: number; readonly payload?: string }) => error,
+      );
+      assert.equal(refusal.status, 422);
+      const { detail, mend, problems, ...named } = JSON.parse(refusal.payload ?? '');
+      assert.deepEqual(named, {
+        type: 'urn:hexagent:error:INPUT_INVALID',
+        title: 'Input invalid',
+        status: 422,
+        instance: 'urn:hexagent:request:request-7',
+        code: 'INPUT_INVALID',
+      });
+      assert.deepEqual([typeof detail, typeof mend], ['string', 'string']);
+      assert.equal(problems[0].at, 'messages');
+    },
+  },
+  {
+    name: 'what goes wrong in a stream is its last event, and the client goes on',
+    script: [],
+    play: async (stage) => {
+      const errors: (string | undefined)[] = [];
+      const client = stage.client('failed');
+      client.subscribe({ onRunErrorEvent: ({ event }) => void errors.push(event.code) });
+      client.addMessage(user('Go'));
+      await client.runAgent();
+      assert.equal(errors.length, 1);
+      assert.equal((await client.last()).at(-1)?.type, 'RUN_ERROR');
+    },
+  },
+  {
     name: 'capabilities, and the agents that are served',
     script: [],
     play: async (stage) => {
