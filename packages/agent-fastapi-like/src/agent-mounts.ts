@@ -1,4 +1,4 @@
-import { type App, bootstrapInvalid, HttpMount } from '@hexagent/agent-core';
+import { type App, bootstrapInvalid, HttpMount, type Problem } from '@hexagent/agent-core';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Authenticate } from './access/authenticate.ts';
 import type { HostContext } from './host-context.ts';
@@ -20,13 +20,19 @@ export type AgentMountsOptions = {
 
 /**
  * The protocols that are bound as `HttpMount` (A2A, AG-UI, MCP) inside an application that is there already, each at the paths that
- * it says: `app.register(agentMounts, { runtime, authenticate })`, without a prefix.
+ * it says: `app.register(agentMounts, { runtime, authenticate })`. Below a prefix none of them would be where it says it is: `agUi({ basePath:
+ * '/ai/ag-ui' })` moves one. A document that the application makes of its own routes does not show them.
+ *
+ * @throws AgentError `BOOTSTRAP_INVALID`, when it is registered, with every problem of its options; also below a prefix
  */
 export const agentMounts: FastifyPluginAsync<AgentMountsOptions> = async (scope, options) => {
   const { runtime, mounts: given = [], ...rest } = options;
   const settings = checkedScopeSettings(rest, ['runtime', 'mounts', 'prefix']);
   const mounts = [...runtime.all(HttpMount), ...given];
-  const problems = claimProblems({ own: [], reserved: [], mounts, routes: [] });
+  const problems = [
+    ...prefixProblems(scope.prefix),
+    ...claimProblems({ own: [], reserved: [], mounts, routes: [] }),
+  ];
   if (problems.length > 0) throw bootstrapInvalid(problems);
   const operation = createOperation(settings.limits);
   const context: HostContext = {
@@ -44,3 +50,14 @@ export const agentMounts: FastifyPluginAsync<AgentMountsOptions> = async (scope,
   await operation.register(scope, settings);
   registerMounts(scope, mounts, context);
 };
+
+function prefixProblems(prefix: string): readonly Problem[] {
+  if (prefix === '' || prefix === '/') return [];
+  return [
+    {
+      at: 'agentMounts.options.prefix',
+      seen: `is "${prefix}", and a mount says its whole path itself.`,
+      mend: `Register agentMounts without a prefix, and give the mount its path: agUi({ basePath: '${prefix}/ag-ui' }).`,
+    },
+  ];
+}

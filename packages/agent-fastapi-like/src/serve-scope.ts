@@ -1,5 +1,5 @@
 import helmet from '@fastify/helmet';
-import { httpMethodNotAllowed, httpRouteUnknown, type JsonObject } from '@hexagent/agent-core';
+import { httpMethodNotAllowed, type JsonObject } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseStrangers } from './access/refuse-strangers.ts';
 import { withDistinctIds } from './api/distinct-ids.ts';
@@ -12,6 +12,7 @@ import { DOCS_FILES, DOCS_PATHS, registerDocs } from './openapi/docs-page.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { sendProblem } from './problems/error-reply.ts';
 import { LOG_SERIALIZERS, pathOf } from './problems/log-line.ts';
+import { unknownRoute } from './problems/unknown-route.ts';
 import { hostRoutes, TAGS } from './routes/host-routes.ts';
 import { Envelope } from './schemas/event.ts';
 import type { DocsSettings } from './settings.ts';
@@ -96,9 +97,10 @@ function answerErrors(
 /** A path that nobody serves is told apart from a method that a path does not take. */
 function unknownHandler(
   routes: readonly Route[],
-  { settings, prefix }: HostContext,
+  context: HostContext,
 ): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
-  const { docs, limits } = settings;
+  const { prefix } = context;
+  const { docs, limits } = context.settings;
   const reading = docs === undefined ? [] : DOCS_FILES;
   const served = [
     ...routes.map((route) => ({ ...route, methods: methodsOf(route) })),
@@ -113,9 +115,9 @@ function unknownHandler(
     ];
     if (methods.length > 0) reply.header('allow', methods.join(', '));
     const error =
-      methods.length === 0
-        ? httpRouteUnknown(request.method, path)
-        : httpMethodNotAllowed(request.method, path, methods);
+      methods.length > 0
+        ? httpMethodNotAllowed(request.method, path, methods)
+        : unknownRoute(context, { method: request.method, path });
     return sendProblem(error, { request, reply, bodyBytes: limits.bodyBytes });
   };
 }

@@ -258,6 +258,46 @@ describe('jwt', () => {
       expect(await statusOf(token)).toBe(401);
   });
 
+  test('who shows a token that is not taken is told that it is the token', async () => {
+    await serve(jwt({ secret: SECRET, principal: whose }));
+    const challenge = async (authorization?: string): Promise<string | null> => {
+      const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+      return (await call('/runs', { headers })).headers.get('www-authenticate');
+    };
+    expect(await challenge()).toBe('Bearer');
+    expect(await challenge('Basic abc')).toBe('Bearer');
+    const expired = hmac({ ...CLAIMS, exp: seconds - 10 });
+    expect(await challenge(`Bearer ${expired}`)).toBe('Bearer error="invalid_token"');
+  });
+
+  test('why a token is not taken is logged, without the token', async () => {
+    const heard: unknown[] = [];
+    const authenticate = jwt({ secret: SECRET, principal: whose, issuer: 'me', audience: 'here' });
+    const log = { info: (what: unknown) => void heard.push(what) };
+    const incoming = { log } as unknown as Parameters<Authenticate>[1];
+    const claims = { ...CLAIMS, iss: 'me', aud: 'here' };
+    const { exp: _exp, ...endless } = claims;
+    const unsigned = `${encode({ alg: 'none', typ: 'JWT' })}.${encode(claims)}.`;
+    const tokens: readonly (readonly [token: string | undefined, refused: string])[] = [
+      [undefined, 'there is no bearer token'],
+      [hmac({ ...claims, exp: seconds - 10 }), 'it has expired'],
+      [hmac({ ...claims, nbf: seconds + 600 }), 'it is not valid yet'],
+      [hmac(claims, { alg: 'HS512' }), 'it is signed with another algorithm'],
+      [hmac(claims, { key: `${SECRET}!` }), 'its signature does not hold'],
+      [unsigned, 'it is not signed'],
+      [hmac(endless), 'it has no expiry (exp)'],
+      [hmac({ ...claims, iss: 'you' }), 'its claim iss is not the wanted one'],
+      [hmac({ ...claims, aud: 'there' }), 'its claim aud is not the wanted one'],
+      ['not.a.token', 'it is no signed token with claims'],
+    ];
+    for (const [token] of tokens) {
+      const headers: Record<string, string> = token === undefined ? {} : withToken(token);
+      const request = new Request('http://127.0.0.1/runs', { headers });
+      expect(await authenticate(request, incoming)).toBeUndefined();
+    }
+    expect(heard).toEqual(tokens.map(([, refused]) => ({ refused })));
+  });
+
   test('C42: a token that holds and names no owner is 403', async () => {
     await serve(jwt({ secret: SECRET, principal: whose }));
     const { sub: _sub, ...claims } = CLAIMS;

@@ -233,6 +233,31 @@ test('mounts stand at the paths that they say', async () => {
   expect((await ask(`${url}/theirs`)).body).toEqual({ theirs: true });
 });
 
+test('mounts below a prefix, where they would not be where they say, are refused with what to do', async () => {
+  await serve();
+  for (const prefixed of ['/ai', '/']) {
+    const around = fastify();
+    around.register(agentMounts, { runtime, authenticate: () => principal, prefix: prefixed });
+    const ready = around.ready().then(() => 'ready', String);
+    if (prefixed === '/') expect(await ready).toBe('ready');
+    else expect(await ready).toMatch(/is "\/ai", and .*without a prefix.*basePath: '\/ai\/ag-ui'/s);
+    await around.close();
+  }
+});
+
+test('mounts stand in no document that the application makes of its routes', async () => {
+  await serve();
+  const hidden: unknown[] = [];
+  const around = fastify();
+  around.addHook('onRoute', ({ url, schema }) => void hidden.push([url, schema]));
+  await around.register(agentMounts, { runtime, authenticate: () => principal });
+  await around.ready();
+  expect(hidden.length).toBeGreaterThan(2);
+  for (const [, schema] of hidden as readonly (readonly [string, unknown])[])
+    expect(schema).toMatchObject({ hide: true });
+  await around.close();
+});
+
 test('two mounts at one path are refused, also inside an application', async () => {
   await serve();
   await server?.close();

@@ -9,6 +9,7 @@ import {
   type RunInput,
   type RunResult,
   type RunState,
+  type RunStatus,
   runIdOf,
 } from '@hexagent/agent-core';
 
@@ -27,6 +28,8 @@ export interface FakeGateway extends RunGateway {
   /** How many watches are open now. */
   watching(): number;
   emit(runId: string, ...events: readonly AgentEvent[]): void;
+  /** Says where a run stands. */
+  stand(runId: string, status: RunStatus): void;
   /** Makes the next call of a door throw. */
   fail(door: string, error: unknown): void;
   /** Rejects the result of a run, as a lost store would. */
@@ -260,6 +263,10 @@ export function fakeGateway(): FakeGateway {
           ...last.summary,
         });
       for (const wake of run.wake.splice(0)) wake();
+    },
+    stand: (runId: string, status: RunStatus) => {
+      const run = runs.get(runId);
+      if (run !== undefined) run.state = { ...run.state, status };
     },
     fail: (door: string, error: unknown) => void failures.set(door, error),
     lose: (runId: string, error: unknown) => runs.get(runId)?.result.reject(error),

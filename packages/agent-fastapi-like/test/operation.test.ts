@@ -189,7 +189,10 @@ test('metrics are for callers, or for those with the permission, or for everybod
   expect(await seen(await serve({ authenticate: byToken, metrics: 'public' }))).toBe(200);
   await host?.close();
   const own: HttpHostOptions['routes'] = (api) => api.get('/metrics', {}, () => undefined);
-  expect(await seen(await serve({ metrics: false }))).toBe(404);
+  const without = await serve({ metrics: false, docs: false });
+  expect(await seen(without)).toBe(404);
+  const { body } = await ask(`${without}/metrics`);
+  expect(JSON.stringify(body)).not.toContain('/docs');
   await host?.close();
   expect(await seen(await serve({ metrics: false, routes: own }))).toBe(204);
 });

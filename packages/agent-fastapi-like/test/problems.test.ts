@@ -52,7 +52,7 @@ test('every problem of a body is named at once, in words and one by one', async 
   expect(detail).toContain('body.message: is missing.');
   expect(problems?.map(({ at, seen }) => `${at} ${seen}`).sort()).toEqual([
     'body.conversationId must be string.',
-    'body.history.0.role is none of the allowed values.',
+    'body.history.0.role is "system", none of the allowed values.',
     'body.message is missing.',
     'body.owner is not a field.',
   ]);
@@ -72,9 +72,9 @@ test('of a union the branch that was meant is told about', async () => {
     'body.message.0.source is missing.',
   ]);
   expect(await meant([{ type: 'tool-call' }])).toEqual([
-    'body.message.0 must match a schema in anyOf.',
+    'body.message.0.type is "tool-call", none of the allowed values.',
   ]);
-  expect(await meant('')).toEqual(['body.message must not have fewer than 1 characters.']);
+  expect(await meant('')).toEqual(['body.message must not be empty.']);
   expect(await meant(7)).toEqual(['body.message must match a schema in anyOf.']);
 });
 
@@ -99,6 +99,20 @@ test('which fields go with a decision is said in words', async () => {
     ).toBe(422);
 });
 
+test('a value that is none of the allowed ones is repeated where it is a word', async () => {
+  const seen = async (body: object): Promise<readonly string[]> =>
+    (problemIn(await call('/waits/w', { body })).problems ?? []).map(
+      (problem) => `${problem.at} ${problem.seen} ${problem.mend}`,
+    );
+  const [word] = await seen({ decision: 'aprove' });
+  expect(word).toMatch(
+    /^body\.decision is "aprove", none of the allowed values\. Use one of approve, /,
+  );
+  for (const decision of [7, 'x'.repeat(41), 'a\nb', null])
+    expect((await seen({ decision })).join()).toContain('body.decision');
+  expect((await seen({ decision: 'x'.repeat(41) }))[0]).toContain('is none of the allowed values');
+});
+
 test('a query is typed, and refused when it does not read as its type', async () => {
   for (const query of ['limit=0', 'limit=x', 'limit=1.5', 'limit=501', 'limit=1&limit=2', 'odd=1'])
     expect((await call(`/runs?${query}`)).status).toBe(422);
@@ -109,7 +123,11 @@ test('a query is typed, and refused when it does not read as its type', async ()
 test('a path that nobody serves is 404, and a method that a path does not take is 405 with those it does', async () => {
   expect(await call('/nowhere?token=secret')).toMatchObject({
     status: 404,
-    body: { code: 'HTTP_ROUTE_UNKNOWN', detail: 'Nothing is served at GET /nowhere.' },
+    body: {
+      code: 'HTTP_ROUTE_UNKNOWN',
+      detail: 'Nothing is served at GET /nowhere.',
+      mend: '/docs shows what is served.',
+    },
   });
   const method = await call('/runs/r1', { method: 'DELETE' });
   expect(method).toMatchObject({

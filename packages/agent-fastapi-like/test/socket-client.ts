@@ -7,6 +7,8 @@ export type Said = {
   readonly id?: string;
   readonly runId?: string;
   readonly after?: number;
+  readonly status?: string;
+  readonly waits?: readonly { readonly id: string }[];
   readonly envelope?: { readonly seq: number; readonly event: { readonly type: string } };
   readonly snapshot?: { readonly lastSeq: number };
   readonly error?: { readonly code: string; readonly message: string; readonly mend: string };

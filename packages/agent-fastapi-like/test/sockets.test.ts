@@ -64,7 +64,13 @@ test('starts a run, tells its events in their order, and says when it rests', as
   const done = await client.next(typed('done'));
   expect(done).toEqual({ v: 1, type: 'done', id: 'a', runId: 'r1' });
   gateway.emit('r1', { type: 'run-started' }, delta('hi'), finished);
-  expect(await client.next(typed('rest'))).toEqual({ v: 1, type: 'rest', runId: 'r1', after: 3 });
+  expect(await client.next(typed('rest'))).toEqual({
+    v: 1,
+    type: 'rest',
+    runId: 'r1',
+    after: 3,
+    status: 'completed',
+  });
   expect(client.said.map(({ type }) => type)).toEqual([
     'ready',
     'done',
@@ -112,16 +118,50 @@ test('an answer lets the run go on, and its events go on over the same socket', 
   client.say({ type: 'start', input: { message: 'x' } });
   await client.next(typed('done'));
   gateway.emit('r1', { type: 'run-started' }, paused('w1'));
-  await client.next(typed('rest'));
+  expect(await client.next(typed('rest'))).toMatchObject({
+    after: 2,
+    status: 'interrupted',
+    waits: [{ id: 'w1' }],
+  });
   gateway.emit('r1', { type: 'run-resumed', deliveries: 1 }, finished);
   client.say({ id: 'yes', type: 'resolve', waitId: 'w1', resolution: { decision: 'approve' } });
   await client.next(({ id }) => id === 'yes');
-  await client.next(typed('rest'));
+  const ended = await client.next(typed('rest'));
+  expect(ended).toMatchObject({ after: 4, status: 'completed' });
+  expect(ended).not.toHaveProperty('waits');
   expect(seqs(client.said)).toEqual([1, 2, 3, 4]);
   expect(gateway.entered.find(({ door }) => door === 'resolve')?.args).toEqual([
     'w1',
     { decision: 'approve' },
   ]);
+});
+
+test('a run that rests already says how, and what it waits for, to who has seen no event of it', async () => {
+  const first = await open();
+  first.say({ type: 'start', input: { message: 'x' } });
+  await first.next(typed('done'));
+  gateway.emit('r1', { type: 'run-started' }, paused('w1'));
+  await first.next(typed('rest'));
+  const second = await open();
+  const rest = async (): Promise<Said> => {
+    second.say({ type: 'watch', runId: 'r1', after: 2 });
+    return second.next(typed('rest'));
+  };
+  expect(await rest()).toMatchObject({ after: 2, status: 'active' });
+  gateway.stand('r1', 'interrupted');
+  expect(await rest()).toMatchObject({ after: 2, status: 'interrupted', waits: [] });
+  const answered = gateway.entered.length;
+  gateway.fail('waits', new Error('The store is away.'));
+  expect(Object.keys(await rest())).toEqual(['v', 'type', 'runId', 'after']);
+  expect(gateway.entered.length).toBeGreaterThan(answered);
+});
+
+test('a message of no known type is told which there are', async () => {
+  const client = await open();
+  client.say({ id: 'x', type: 'stop' });
+  const { error } = await client.next(typed('error'));
+  expect(error?.message).toContain('message.type: is "stop", none of the allowed values.');
+  expect(error?.message).toContain('authenticate, start, watch, unwatch, signal, resolve');
 });
 
 test('signals and cancels', async () => {
@@ -333,7 +373,14 @@ test('a page in a browser offers its token as a subprotocol, and is answered wit
   await page.next(typed('done'));
   expect(gateway.entered.find(({ door }) => door === 'start')).toBeDefined();
   expect(gateway.lastCaller()?.principal.scope.tenantId).toBe('t1');
-  await expect(offering('hexagent.v1', 'bearer.wrong')).rejects.toThrow('401');
+  // A browser shows no page the status of an upgrade that is refused: it is let in to be told.
+  const wrong = await offering('hexagent.v1', 'bearer.wrong');
+  clients.push(wrong);
+  const before = gateway.entered.length;
+  expect(await wrong.next(typed('error'))).toMatchObject({ error: { code: 'PRINCIPAL_REQUIRED' } });
+  expect(await wrong.closed).toEqual({ code: 4401, reason: 'PRINCIPAL_REQUIRED' });
+  expect(gateway.entered.length).toBe(before);
+  await expect(offering('bearer.wrong')).rejects.toThrow('401');
   // A cookie that is no good may be another application's: the first message says who asks.
   const silent = await offering('hexagent.v1');
   clients.push(silent);

@@ -55,23 +55,27 @@ const LEAST_SECRET_BYTES = 32;
 
 /**
  * Knows callers by a signed token in `Authorization: Bearer …`. A token that is not signed, signed otherwise, expired, not valid
- * yet or without an expiry (`exp`) is nobody's: 401.
+ * yet or without an expiry (`exp`) is nobody's: 401, and the log says why (`info`). Look at the types of claims, and never `String()` one: a token
+ * without a tenant would be one of the tenant "undefined".
  *
  * @example
- * authenticate: jwt({ secret, principal: ({ sub, tenant }) => ({
- *   scope: { tenantId: String(tenant), userId: String(sub) }, subject: String(sub), roles: [], permissions: [],
- * }) })
+ * authenticate: jwt({ secret, principal: ({ sub, tenant }) =>
+ *   typeof sub === 'string' && typeof tenant === 'string'
+ *     ? { scope: { tenantId: tenant, userId: sub }, subject: sub, roles: [], permissions: [] }
+ *     : undefined })
  *
  * @throws AgentError `BOOTSTRAP_INVALID` for keys and algorithms that do not go together
  */
 export function jwt(options: JwtOptions): Authenticate {
   const verifying = verifierOf(options);
-  return async (request) => {
+  return async (request, { log }) => {
     const token = bearerTokenOf(request);
-    if (token === undefined) return undefined;
     const verify = await verifying();
-    const claims = verify(token);
-    if (claims === undefined) return undefined;
+    const { claims, refused } = token === undefined ? NO_TOKEN : verify(token);
+    if (claims === undefined) {
+      log.info({ refused }, '`jwt` knows nobody by it');
+      return undefined;
+    }
     const principal = await options.principal(claims);
     if (principal === undefined)
       throw ownerUnresolved('`jwt.principal` gave nobody for its claims');
@@ -79,7 +83,31 @@ export function jwt(options: JwtOptions): Authenticate {
   };
 }
 
-type Verify = (token: string) => JsonObject | undefined;
+type Verified =
+  | { readonly claims: JsonObject; readonly refused?: undefined }
+  | { readonly claims?: undefined; readonly refused: string };
+type Verify = (token: string) => Verified;
+
+const NO_TOKEN: Verified = { refused: 'there is no bearer token' };
+const NO_CLAIMS: Verified = { refused: 'it is no signed token with claims' };
+
+/** Why a token is not taken, by what the library says of it. Nothing of the token is in these words. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  FAST_JWT_EXPIRED: 'it has expired',
+  FAST_JWT_INACTIVE: 'it is not valid yet',
+  FAST_JWT_INVALID_ALGORITHM: 'it is signed with another algorithm',
+  FAST_JWT_INVALID_SIGNATURE: 'its signature does not hold',
+  FAST_JWT_MISSING_SIGNATURE: 'it is not signed',
+  FAST_JWT_MISSING_REQUIRED_CLAIM: 'it has no expiry (exp)',
+};
+
+function refusalOf(error: unknown): Verified {
+  if (!(error instanceof Error) || !('code' in error)) return NO_CLAIMS;
+  const known = REFUSALS[String(error.code)];
+  if (known !== undefined) return { refused: known };
+  const [, claim] = /^The (iss|aud|exp|nbf) claim/.exec(error.message) ?? [];
+  return claim === undefined ? NO_CLAIMS : { refused: `its claim ${claim} is not the wanted one` };
+}
 
 /** The plugin lives in a Fastify of its own that never listens: a host needs no decorator of its name, and neither does an application. */
 function verifierOf(options: JwtOptions): () => Promise<Verify> {
@@ -92,9 +120,9 @@ function verifierOf(options: JwtOptions): () => Promise<Verify> {
     return (token) => {
       try {
         const claims: unknown = keeper.jwt.verify(token);
-        return isJsonObject(claims) ? claims : undefined;
-      } catch {
-        return undefined;
+        return isJsonObject(claims) ? { claims } : NO_CLAIMS;
+      } catch (error) {
+        return refusalOf(error);
       }
     };
   };

@@ -36,7 +36,7 @@ export function schemaCheck(
 ): (value: unknown, place: string) => readonly Problem[] {
   const validator = Compile(schema);
   return (value, place) =>
-    validator.Check(value) ? [] : problemsOf(findingsOf(validator, value), place);
+    validator.Check(value) ? [] : problemsOf(findingsOf(validator, value), { value, place });
 }
 
 /** The most findings of one value: enough for whoever mends it, bounded for whoever sends a million of them. */
@@ -53,12 +53,15 @@ function findingsOf(validator: Validator, value: unknown): readonly Finding[] {
   }
 }
 
-function problemsOf(found: readonly Finding[], place: string): readonly Problem[] {
+/** What was checked, and how it is called. */
+type Checked = { readonly value: unknown; readonly place: string };
+
+function problemsOf(found: readonly Finding[], checked: Checked): readonly Problem[] {
   const findings = meant(found);
   // A field that is not known is told where it stands; the same once more, from its parent, is noise.
   return findings
     .filter(({ keyword }) => keyword !== 'boolean')
-    .flatMap((finding) => problemOf(finding, place));
+    .flatMap((finding) => problemOf(finding, checked));
 }
 
 /**
@@ -77,14 +80,22 @@ function meant(found: readonly Finding[]): readonly Finding[] {
     const strangers = new Set(own.filter((finding) => isMismatch(finding, union)).map(inside));
     const close = own.filter((finding) => !strangers.has(inside(finding)));
     const branches = new Set(close.map(inside));
-    findings =
-      branches.size === 1
-        ? findings.filter(
-            (finding) => finding !== union && !(own.includes(finding) && !close.includes(finding)),
-          )
-        : findings.filter((finding) => !own.includes(finding));
+    const others = findings.filter((finding) => finding !== union && !own.includes(finding));
+    const constants = branches.size === 0 ? own.filter(({ keyword }) => keyword === 'const') : [];
+    findings = [...others, ...(branches.size === 1 ? close : [wordsOf(constants) ?? union])];
   }
   return findings;
+}
+
+/** Branches that differ in the constant of one field: which words it may have. */
+function wordsOf(constants: readonly Finding[]): Finding | undefined {
+  const [first, ...others] = constants;
+  if (first === undefined || others.length === 0) return undefined;
+  if (others.some(({ instancePath }) => instancePath !== first.instancePath)) return undefined;
+  const allowedValues = constants.flatMap(({ params }) =>
+    'allowedValue' in params ? [params.allowedValue] : [],
+  );
+  return { ...first, keyword: 'enum', params: { allowedValues } };
 }
 
 /** A branch is another one's when its constant differs, or when the value is not even of its type. */
@@ -93,7 +104,10 @@ function isMismatch({ keyword, instancePath }: Finding, union: Finding): boolean
   return keyword === 'type' && instancePath === union.instancePath;
 }
 
-function problemOf({ instancePath, params, message }: Finding, place: string): readonly Problem[] {
+function problemOf(
+  { keyword, instancePath, params, message }: Finding,
+  { value, place }: Checked,
+): readonly Problem[] {
   const at = `${place}${instancePath.replaceAll('/', '.')}`;
   if ('requiredProperties' in params && Array.isArray(params.requiredProperties))
     return params.requiredProperties.map((name) => ({
@@ -111,9 +125,31 @@ function problemOf({ instancePath, params, message }: Finding, place: string): r
     return [
       {
         at,
-        seen: 'is none of the allowed values.',
+        seen: `is ${shortly(valueAt(value, instancePath))}none of the allowed values.`,
         mend: `Use one of ${params.allowedValues.join(', ')}.`,
       },
     ];
+  if (/^min(Length|Items)$/.test(keyword) && 'limit' in params && params.limit === 1)
+    return [{ at, seen: 'must not be empty.', mend: 'Say something, or leave it out.' }];
   return [{ at, seen: `${message}.`, mend: 'Correct it.' }];
+}
+
+/** A word of a closed list is no secret; what is longer than one, or no text, is not repeated. */
+function shortly(value: unknown): string {
+  return typeof value === 'string' && /^[\w.:/ -]{1,40}$/.test(value) ? `"${value}", ` : '';
+}
+
+/** Source: RFC 6901. */
+function valueAt(value: unknown, pointer: string): unknown {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>(
+      (inside, name) =>
+        typeof inside === 'object' && inside !== null && Object.hasOwn(inside, name)
+          ? Reflect.get(inside, name)
+          : undefined,
+      value,
+    );
 }

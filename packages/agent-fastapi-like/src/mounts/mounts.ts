@@ -2,9 +2,13 @@ import { type HttpMount, linked, type MountContext } from '@hexagent/agent-core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authenticateRequest } from '../access/authenticate-request.ts';
 import type { HostContext } from '../host-context.ts';
+import { HIDDEN } from '../openapi/hidden.ts';
 import { pathOf } from '../problems/log-line.ts';
 import { webRequest } from '../web/web-request.ts';
 import { sendResponse } from '../web/web-response.ts';
+
+/** A protocol describes itself; callers are counted by who they are. */
+const UNLISTED = { schema: HIDDEN, config: { access: 'caller' } } as const;
 
 /** Serves each mount under its base path and at its exact paths; bodies pass through as they come. */
 export function registerMounts(
@@ -21,9 +25,8 @@ export function registerMounts(
       const below = inside ? path.slice(mount.basePath.length) || '/' : path;
       return answer(mount, below, { request, reply, options });
     };
-    server.all(mount.basePath, serve);
-    server.all(`${mount.basePath}/*`, serve);
-    for (const path of mount.paths ?? []) server.all(path, serve);
+    for (const path of [mount.basePath, `${mount.basePath}/*`, ...(mount.paths ?? [])])
+      server.all(path, UNLISTED, serve);
   }
 }
 

@@ -29,10 +29,19 @@ export function sendProblem(
     reply.removeHeader(name);
   return reply
     .code(status)
-    .headers({ 'x-request-id': request.id, ...headers })
+    .headers({ 'x-request-id': request.id, ...headers, ...challengeOf(headers, request) })
     .type(PROBLEM_TYPE)
     .serializer(JSON.stringify)
     .send(body);
+}
+
+/** Who has shown a token is told that it is the token. Source: RFC 6750, section 3.1. */
+function challengeOf(
+  headers: Readonly<Record<string, string>>,
+  { headers: { authorization = '' } }: FastifyRequest,
+): Readonly<Record<string, string>> {
+  if (headers['www-authenticate'] === undefined || !/^Bearer +\S/i.test(authorization)) return {};
+  return { 'www-authenticate': 'Bearer error="invalid_token"' };
 }
 
 /** A client that has left is nobody's fault, and what passes by itself is no bug. */

@@ -1,5 +1,4 @@
 import {
-  AgentError,
   type Caller,
   type Envelope,
   inputInvalid,
@@ -17,6 +16,7 @@ import type { StartHeaders, StartQuery } from '../schemas/requests.ts';
 import { RunResult } from '../schemas/result.ts';
 import { PausedRun } from '../schemas/run.ts';
 import { sendEvents, singly } from '../streams/event-reply.ts';
+import { logRun } from '../streams/run-log.ts';
 import { prefersEvents } from '../web/accept.ts';
 
 /** How a start and a fork answer. */
@@ -67,12 +67,7 @@ export async function answerBegun(
   const caller = { ...asking, ...requestKeyOf(asked) };
   const handle = await begin(caller);
   const kept = isKept(caller);
-  request.log.info({ run: handle.runId }, 'run begun');
-  // The run tells its failures in its events; a lost store is told by the next door that is asked. An orderly end is no error.
-  handle.result.catch((error: unknown) => {
-    const level = AgentError.is(error) && error.code === 'APP_CLOSED' ? 'info' : 'error';
-    request.log[level]({ err: error, run: handle.runId });
-  });
+  logRun(handle, request.log);
   if (kept) reply.header('location', locationOf(handle.runId, context.prefix));
   if (streams) {
     const events = (): AsyncIterable<readonly Envelope[]> => singly(handle.events({ signal }));

@@ -1,6 +1,8 @@
-import { httpRouteUnknown, type Principal } from '@hexagent/agent-core';
+import type { Principal } from '@hexagent/agent-core';
 import { Type } from 'typebox';
 import { type Route, route } from '../api/route.ts';
+import type { HostContext } from '../host-context.ts';
+import { unknownRoute } from '../problems/unknown-route.ts';
 import type { MetricsAccess } from '../settings.ts';
 
 /** The permission of a principal that may read what a host counts, where `metrics` is `permitted`. */
@@ -28,7 +30,7 @@ export function metricsRoutes(access: MetricsAccess): readonly Route[] {
       },
       errors: access === 'permitted' ? ['HTTP_ROUTE_UNKNOWN'] : [],
       handle: async (_input, { context, reply, caller }) => {
-        if (access === 'permitted') checkPermission((await caller()).principal);
+        if (access === 'permitted') checkPermission((await caller()).principal, context);
         const { registry } = context.operation.metrics;
         const text = await registry.metrics();
         return reply.type(registry.contentType).send(text);
@@ -38,6 +40,8 @@ export function metricsRoutes(access: MetricsAccess): readonly Route[] {
 }
 
 /** What a host counts tells of all its callers. Who may not see it is told that there is nothing. */
-function checkPermission({ permissions }: Principal): void {
-  if (!permissions.includes(METRICS_PERMISSION)) throw httpRouteUnknown('GET', '/metrics');
+function checkPermission({ permissions }: Principal, context: HostContext): void {
+  const path = `${context.prefix}/metrics`;
+  if (!permissions.includes(METRICS_PERMISSION))
+    throw unknownRoute(context, { method: 'GET', path });
 }

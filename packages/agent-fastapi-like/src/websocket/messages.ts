@@ -1,8 +1,9 @@
-import type { JsonSchemaLike } from '@hexagent/agent-core';
+import { type JsonSchemaLike, RUN_STATUSES } from '@hexagent/agent-core';
 import { type Static, Type } from 'typebox';
 import { AnyObject, CLOSED, Cursor, oneOf, RunName, WaitName } from '../schemas/common.ts';
 import { Envelope } from '../schemas/event.ts';
 import { ResolutionBody, SignalBody, StartBody } from '../schemas/requests.ts';
+import { Wait } from '../schemas/wait.ts';
 import { ON_DISCONNECT } from '../streams/on-disconnect.ts';
 
 const HEAD = {
@@ -121,8 +122,19 @@ const Snapshot = Type.Object(
   },
 );
 const Rest = Type.Object(
-  { ...HEAD, type: Type.Literal('rest'), runId: RunName, after: Cursor },
-  { description: 'The run has paused or ended: nothing comes behind `after` until it goes on.' },
+  {
+    ...HEAD,
+    type: Type.Literal('rest'),
+    runId: RunName,
+    after: Cursor,
+    status: Type.Optional(oneOf(RUN_STATUSES)),
+    waits: Type.Optional(Type.Array(Wait)),
+  },
+  {
+    description:
+      'The run has paused or ended: nothing comes behind `after` until it goes on. `status` says which, `waits` of a paused run what it waits for; ' +
+      'a run that is not there any more has none.',
+  },
 );
 const Failed = Type.Object(
   {

@@ -1,4 +1,6 @@
+import type { WebSocket } from '@fastify/websocket';
 import { AgentError, internalError, type Problem, type RunId } from '@hexagent/agent-core';
+import { CLOSE_CODES } from './messages.ts';
 
 /** An error as a message: of what is not in the catalogue nothing is told. */
 export type Refusal = {
@@ -27,4 +29,11 @@ export function refusal(
     ...(runId === undefined ? {} : { runId }),
     error: { code, message, mend, ...(problems?.length > 0 ? { problems } : {}) },
   };
+}
+
+/** Ends a socket whose caller is not known, or owns nothing, with the code that says which. */
+export function closeToStranger(socket: WebSocket, error: unknown): void {
+  const code = AgentError.is(error) ? error.code : 'INTERNAL_ERROR';
+  const { forbidden, unauthenticated } = CLOSE_CODES;
+  socket.close(code === 'OWNER_UNRESOLVED' ? forbidden : unauthenticated, code);
 }

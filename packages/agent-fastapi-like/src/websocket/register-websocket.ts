@@ -8,7 +8,8 @@ import { HIDDEN } from '../openapi/hidden.ts';
 import { HttpProblem } from '../problems/http-problem.ts';
 import { type Liveness, livenessOf } from './liveness.ts';
 import { CLOSE_CODES, SOCKET_PATH, SUBPROTOCOL } from './messages.ts';
-import { checkOrigin, principalAtUpgrade, principalByToken } from './socket-door.ts';
+import { closeToStranger, refusal } from './refusal.ts';
+import { checkOrigin, hearsRefusals, principalAtUpgrade, principalByToken } from './socket-door.ts';
 import { serveSocket } from './socket-session.ts';
 import { type TakeUpgrade, takeUpgrades } from './upgrades.ts';
 
@@ -20,27 +21,34 @@ export async function registerWebSocket(
   const { bodyBytes, heartbeatMs } = context.settings.limits;
   await upgrading(scope, bodyBytes);
   const liveness = livenessOf(heartbeatMs);
-  const known = new WeakMap<FastifyRequest, Principal>();
+  const asking = new WeakMap<FastifyRequest, Asking>();
   scope.route<{ readonly Params: { readonly agent: string } }>({
     method: 'GET',
     url: SOCKET_PATH,
     schema: HIDDEN,
     exposeHeadRoute: false,
     config: { access: 'caller' },
-    // Refused before the upgrade, with a status.
+    // Refused before the upgrade, with a status, where that can be read.
     preValidation: async (request) => {
       checkOrigin(request, context);
-      const principal = await principalAtUpgrade(request, context);
-      if (principal !== undefined) known.set(request, principal);
+      try {
+        asking.set(request, { principal: await principalAtUpgrade(request, context) });
+      } catch (error) {
+        if (!request.ws || !hearsRefusals(request)) throw error;
+        asking.set(request, { refused: error });
+      }
     },
     handler: (_request, reply) => {
       reply.headers({ upgrade: 'websocket', connection: 'upgrade' });
       throw NO_SOCKET;
     },
     wsHandler: (socket, request) =>
-      admit(socket, request, { context, liveness, principal: known.get(request) }),
+      admit(socket, request, { context, liveness, asking: asking.get(request) ?? {} }),
   });
 }
+
+/** Who asks, or why nobody is let in; neither: the first message has to say it. */
+type Asking = { readonly principal?: Principal | undefined; readonly refused?: unknown };
 
 /** Lets a scope take the upgrades of its path. */
 async function upgrading(scope: FastifyInstance, bodyBytes: number): Promise<void> {
@@ -81,16 +89,21 @@ function admit(
   {
     context,
     liveness,
-    principal,
+    asking: { principal, refused },
   }: {
     readonly context: HostContext;
     readonly liveness: Liveness;
-    readonly principal: Principal | undefined;
+    readonly asking: Asking;
   },
 ): void {
   const { gateway, operation, settings } = context;
   const signal = operation.open.socket(socket);
   liveness.follow(socket);
+  if (refused !== undefined) {
+    socket.send(JSON.stringify(refusal(refused)));
+    closeToStranger(socket, refused);
+    return;
+  }
   const patience = setTimeout(
     () => socket.close(CLOSE_CODES.unauthenticated, 'Nobody said who asks.'),
     settings.sockets.authenticateMs,

@@ -4,6 +4,7 @@ import { authenticateRequest } from '../access/authenticate-request.ts';
 import { principalOf } from '../access/principal.ts';
 import type { HostContext } from '../host-context.ts';
 import { webHead } from '../web/web-request.ts';
+import { SUBPROTOCOL } from './messages.ts';
 
 /**
  * A browser sends its cookies with a socket that any page opens, and asks nobody: the host looks at the origin itself. Clients
@@ -43,10 +44,28 @@ export async function principalAtUpgrade(
   return authenticateRequest(request, context).catch(() => undefined);
 }
 
+/**
+ * A page is told nothing of an upgrade that is refused: one that offers its token as a subprotocol, and the protocol of the messages beside it,
+ * is let in to be told why it may not stay.
+ */
+export function hearsRefusals({ headers }: FastifyRequest): boolean {
+  const offered = headers['sec-websocket-protocol'];
+  return (
+    headers.authorization === undefined &&
+    tokenIn(offered) !== undefined &&
+    entriesOf(offered).includes(SUBPROTOCOL)
+  );
+}
+
 /** The entry of a list of subprotocols that is a token. */
-function tokenIn(protocols = ''): string | undefined {
-  const entries = protocols.split(',').map((entry) => entry.trim());
-  return entries.find((entry) => entry.startsWith(BEARER))?.slice(BEARER.length);
+function tokenIn(protocols: string | undefined): string | undefined {
+  return entriesOf(protocols)
+    .find((entry) => entry.startsWith(BEARER))
+    ?.slice(BEARER.length);
+}
+
+function entriesOf(protocols = ''): readonly string[] {
+  return protocols.split(',').map((entry) => entry.trim());
 }
 
 const BEARER = 'bearer.';

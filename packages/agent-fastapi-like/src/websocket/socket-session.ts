@@ -14,10 +14,11 @@ import { resolutionOf } from '../routes/resolution.ts';
 import { runInputOf } from '../routes/run-input.ts';
 import type { HostStreams } from '../streams/host-streams.ts';
 import { beginUnder, type OnDisconnect } from '../streams/on-disconnect.ts';
+import { logRun } from '../streams/run-log.ts';
 import { takeInOrder } from './inbox.ts';
 import { CLOSE_CODES, ClientMessage } from './messages.ts';
 import { type Outbox, outboxOf } from './outbox.ts';
-import { refusal } from './refusal.ts';
+import { closeToStranger, refusal } from './refusal.ts';
 import { type WatchedRuns, watchedRuns } from './watched-runs.ts';
 
 export type SessionParts = {
@@ -147,8 +148,7 @@ class Session {
     const policy = onDisconnect ?? this.#parts.onDisconnect;
     const begun = { gateway, agent, caller: asking, policy, log };
     const handle = await beginUnder(begun, (by) => gateway.start(agent, runInputOf(body), by));
-    log.info({ run: handle.runId }, 'run begun');
-    handle.result.catch((error: unknown) => log.error({ err: error, run: handle.runId }));
+    logRun(handle, log);
     const { runId } = handle;
     return { runId, after: () => runs.watch(runId, 0, (signal) => handle.events({ signal })) };
   }
@@ -159,12 +159,8 @@ class Session {
     try {
       this.#admit(await this.#parts.authenticate(token));
     } catch (error) {
-      const isForbidden = AgentError.is(error) && error.code === 'OWNER_UNRESOLVED';
       await this.#outbox.send(refusal(error));
-      this.#socket.close(
-        isForbidden ? CLOSE_CODES.forbidden : CLOSE_CODES.unauthenticated,
-        AgentError.is(error) ? error.code : 'INTERNAL_ERROR',
-      );
+      closeToStranger(this.#socket, error);
     }
   }
 

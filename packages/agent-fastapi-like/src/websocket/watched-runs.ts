@@ -13,6 +13,7 @@ import { isPruned } from '../streams/event-body.ts';
 import type { HostStreams } from '../streams/host-streams.ts';
 import type { Outbox } from './outbox.ts';
 import { refusal } from './refusal.ts';
+import { type Standing, standingAfter, standingNow } from './standing.ts';
 
 /** Runs that one socket can watch at a time, and runs of which it is remembered how far they were watched. */
 export const MOST_RUNS = 100;
@@ -20,7 +21,12 @@ const REMEMBERED = 1_000;
 
 /** The events of a run that this socket has begun. */
 type First = (signal: AbortSignal) => AsyncIterable<Envelope>;
-type Watched = { after: number; link: Linked | undefined };
+type Watched = {
+  after: number;
+  link: Linked | undefined;
+  /** By the last event; undefined while more is to come, and when none came. */
+  standing: Standing | undefined;
+};
 
 /** The runs whose events go down one socket. */
 export interface WatchedRuns {
@@ -29,7 +35,7 @@ export interface WatchedRuns {
   unwatch(runId: RunId): void;
   /** Goes on with a run that was watched until it paused. */
   goOn(runId: RunId): void;
-  /** The same for the run that this wait belonged to. */
+  /** The same for the run that has paused with this wait. */
   answered(waitId: WaitId): void;
   /** @throws AgentError `INPUT_INVALID` when no run more can be watched */
   checkRoom(): void;
@@ -49,11 +55,9 @@ export function watchedRuns({
   const runs = new Map<RunId, Watched>();
   const waits = new Map<WaitId, RunId>();
 
-  const told = (run: Watched, envelope: Envelope): Promise<void> | undefined => {
+  const told = (runId: RunId, run: Watched, envelope: Envelope): Promise<void> | undefined => {
     run.after = envelope.seq;
-    const { event, rootRunId } = envelope;
-    if (event.type === 'run-paused')
-      for (const { id } of event.waits) remember(waits, id, rootRunId);
+    if (envelope.runId === runId) run.standing = standingAfter(envelope.event);
     streams.told(1);
     return outbox.send(streams.messages.of(envelope));
   };
@@ -62,8 +66,12 @@ export function watchedRuns({
     const { link } = run;
     if (link === undefined) return;
     try {
-      await follow(source, (envelope) => told(run, envelope), link);
-      await outbox.send({ v: 1, type: 'rest', runId, after: run.after });
+      await follow(source, (envelope) => told(runId, run, envelope), link);
+      const { signal } = link;
+      const standing = run.standing ?? (await standingNow(gateway, runId, { ...caller, signal }));
+      if (link.aborted) return;
+      for (const { id } of standing?.waits ?? []) remember(waits, id, runId);
+      await outbox.send({ v: 1, type: 'rest', runId, after: run.after, ...standing });
     } catch (error) {
       if (link.aborted) return;
       await (isPruned(error) ? restart(runId, run) : outbox.send(refusal(error, { runId })));
@@ -89,6 +97,7 @@ export function watchedRuns({
   const begin = (runId: RunId, run: Watched, first?: First): void => {
     const link = linked(caller.signal);
     run.link = link;
+    run.standing = undefined;
     const { signal } = link;
     const source =
       first?.(signal) ?? gateway.watch(runId, { after: run.after }, { ...caller, signal });
@@ -103,7 +112,7 @@ export function watchedRuns({
   const watch: WatchedRuns['watch'] = (runId, after, first) => {
     checkRoom();
     runs.get(runId)?.link?.abort(new Error('It is watched anew.'));
-    const run: Watched = { after, link: undefined };
+    const run: Watched = { after, link: undefined, standing: undefined };
     runs.delete(runId);
     runs.set(runId, run);
     forgetOldest(runs);
