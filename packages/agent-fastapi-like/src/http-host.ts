@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import {
   type AnyPort,
   bind,
@@ -145,9 +146,16 @@ function resolved(port: AnyPort, context: SetupContext): unknown {
 
 async function listen(server: HostServer, { host, port }: HostSettings): Promise<string> {
   try {
-    return await server.fastify.listen({ host, port });
+    return await server.fastify.listen({ host: await addressOf(host), port });
   } catch (cause) {
     await server.fastify.close();
     throw hostListenFailed(`${host}:${port}`, cause);
   }
+}
+
+/** Fastify opens a second server for `localhost`, one for each of its addresses, and hands out the first only: here there is one. */
+async function addressOf(host: string): Promise<string> {
+  if (host !== 'localhost') return host;
+  const { address } = await lookup(host, { order: 'ipv4first' });
+  return address;
 }

@@ -49,7 +49,7 @@ export type ScopeOptions = {
 export type HttpHostOptions = ScopeOptions & {
   /** 0 takes a free one: `HttpServer` has the address. */
   readonly port: number;
-  /** The address to listen on. Default `127.0.0.1`. Anything but loopback needs `authenticate`. */
+  /** The address to listen on; `localhost` is one, `127.0.0.1` where there is that. Default `127.0.0.1`. Anything but loopback needs `authenticate`. */
   readonly host?: string;
   /** Default: no page of another origin. */
   readonly cors?: CorsOptions;

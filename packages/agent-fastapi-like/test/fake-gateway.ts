@@ -11,6 +11,7 @@ import {
   type RunState,
   type RunStatus,
   runIdOf,
+  untilAborted,
 } from '@hexagent/agent-core';
 
 type Run = {
@@ -165,13 +166,8 @@ export function fakeGateway(): FakeGateway {
           if (last?.event.type === 'run-finished' || last?.event.type === 'run-paused') return;
           // What came while the reader was busy has woken nobody.
           if (batch.length > 0) continue;
-          await new Promise<void>((resolve, reject) => {
-            run.wake.push(resolve);
-            if (caller.signal.aborted) reject(caller.signal.reason);
-            caller.signal.addEventListener('abort', () => reject(caller.signal.reason), {
-              once: true,
-            });
-          });
+          const woken = new Promise<void>((resolve) => run.wake.push(resolve));
+          await untilAborted(woken, caller.signal);
         }
       } finally {
         watching -= 1;

@@ -50,6 +50,21 @@ test('without authenticate it listens for nobody else; all problems of the optio
   await open.close();
 });
 
+test('localhost is one address: no second server is left open, or unseen when the host closes', async () => {
+  const host = await startHost(fakeGateway(), { host: 'localhost', limits: { drainMs: 60_000 } });
+  const { hostname, port } = new URL(host.url);
+  expect(hostname).toMatch(/^(127\.0\.0\.1|\[::1\])$/);
+  const opened = (address: string): Promise<boolean> =>
+    new Promise((resolve) => {
+      const socket = connect(Number(port), address);
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    });
+  const answers = [await opened('127.0.0.1'), await opened('::1')];
+  expect(answers.filter((one) => one)).toHaveLength(1);
+  // The socket that has asked nothing is closed with the host.
+  await host.close();
+});
+
 test('a request under another name is refused: the host has no authenticate', async () => {
   const host = await startHost(fakeGateway());
   const { port, hostname } = new URL(host.url);
