@@ -82,7 +82,7 @@ test('a client’s tool under the name of one of the agent’s own is refused at
   const app = await appOf(agent, [], { store: memoryStore() });
   await expect(
     app.start(agent, { message: 'go', clientTools: [{ ...brought, name: 'look' }] }),
-  ).rejects.toMatchObject({ code: 'TOOL_NAME_COLLISION' });
+  ).rejects.toMatchObject({ code: 'INPUT_INVALID' });
   expect((await app.runs.list({}, app.local('me'))).items).toEqual([]);
 });
 
