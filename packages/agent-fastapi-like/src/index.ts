@@ -1,3 +1,4 @@
+export type { ProblemBody } from '@hexagent/agent-core';
 export type { Authenticate } from './access/authenticate.ts';
 export { type BearerOptions, bearer } from './access/bearer.ts';
 export { JWT_ALGORITHMS, type JwtAlgorithm, type JwtOptions, jwt } from './access/jwt.ts';
@@ -17,7 +18,6 @@ export { httpHost } from './http-host.ts';
 export { HttpServer } from './http-server.ts';
 export type { HttpHostOptions, ScopeOptions } from './options.ts';
 export { HttpProblem, type HttpProblemWords } from './problems/http-problem.ts';
-export type { ProblemBody } from './problems/problem-body.ts';
 export type {
   CorsOptions,
   DocsOptions,

@@ -34,6 +34,8 @@ export async function startHost(
     logLevel: 'silent',
     worker: false, // it works for what bootstrap has made only
     ...options,
+    // A busy machine is no subject of a test that does not say so.
+    limits: { eventLoopDelayMs: 0, ...options.limits },
   }).setup(context);
   for (const start of starts) await start(gateway, forever());
   const server = bindings.find(({ port }) => port.id === HttpServer.id)?.value as HttpServer;

@@ -54,6 +54,27 @@ test('hands method, path, query, headers and body over, and the answer back', as
   expect((await fetch(`${url}/prototype`)).status).toBe(404);
 });
 
+test('names the request as the host does, and a token that was shown is told to be refused', async () => {
+  const mount = testMount({
+    handle: async (request) =>
+      new Response(request.headers.get('x-request-id'), {
+        status: 401,
+        headers: { 'www-authenticate': 'Bearer' },
+      }),
+  });
+  host = await startHost(fakeGateway(), { mounts: [mount] });
+  const url = `${host.url}/proto`;
+  const asked = async (headers: Record<string, string>) => {
+    const response = await fetch(url, { headers });
+    return [response.headers.get('www-authenticate'), await response.text()];
+  };
+  expect(await asked({ 'x-request-id': 'mine-1' })).toEqual(['Bearer', 'mine-1']);
+  expect(await asked({ authorization: 'Bearer stale' })).toEqual([
+    'Bearer error="invalid_token"',
+    expect.stringMatching(/./),
+  ]);
+});
+
 test('an answer without a body, and one to HEAD', async () => {
   const mount = testMount({ handle: async () => new Response(null, { status: 204 }) });
   host = await startHost(fakeGateway(), { mounts: [mount] });

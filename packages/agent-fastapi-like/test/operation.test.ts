@@ -114,6 +114,21 @@ test('a process that is too full takes nothing new, and whoever looks after it s
   expect((await fetch(`${url}/metrics`)).status).toBe(200);
 });
 
+test('a process whose event loop stays late takes nothing new, until it keeps up again', async () => {
+  const url = await serve({ limits: { eventLoopDelayMs: 100 } });
+  const late = setInterval(() => {
+    const end = performance.now() + 250;
+    while (performance.now() < end);
+  }, 1);
+  let answer = await ask(`${url}/agents`);
+  while (answer.status === 200) answer = await ask(`${url}/agents`);
+  expect(problemIn(answer)).toMatchObject({ code: 'HOST_OVERLOADED' });
+  expect(problemIn(answer).detail).toContain('event loop');
+  clearInterval(late);
+  while (answer.status === 503) answer = await ask(`${url}/agents`);
+  expect(answer.status).toBe(200);
+});
+
 test('pressure that is not looked for is not found', async () => {
   const url = await serve({ limits: { eventLoopDelayMs: 0 } });
   expect((await ask(`${url}/agents`)).status).toBe(200);

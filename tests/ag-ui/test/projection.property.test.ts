@@ -192,6 +192,9 @@ function prefixed(one: AgentEvent, runId: string): AgentEvent {
   return JSON.parse(JSON.stringify(one).replaceAll('"r1.', `"${runId}.`)) as AgentEvent;
 }
 
+/** Hundreds of whole streams through the real client, on a machine that may have other work. */
+const LIMIT = { timeout: 180_000 };
+
 const held: fc.Arbitrary<Message[]> = fc.subarray<Message>([
   { id: 'u', role: 'user', content: 'hello' },
   { id: 'r1.m1', role: 'assistant', content: 'half an ans' },
@@ -214,33 +217,41 @@ function project(
   return [...events, ...projection.fail(new Error('cut'))];
 }
 
-test('C39: whatever a run tells, the client’s verifier accepts, with one end and nothing open', async () => {
-  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-  await fc.assert(
-    fc.asyncProperty(held, envelopes, fc.constantFrom(0, 1), async (messages, all, after) => {
-      const events = project(messages, all, after);
-      expect(await faultsIn(events)).toEqual([]);
-      expect(project(messages, all, after)).toEqual(events);
-    }),
-    { numRuns: 400 },
-  );
-});
+test(
+  'C39: whatever a run tells, the client’s verifier accepts, with one end and nothing open',
+  LIMIT,
+  async () => {
+    vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    await fc.assert(
+      fc.asyncProperty(held, envelopes, fc.constantFrom(0, 1), async (messages, all, after) => {
+        const events = project(messages, all, after);
+        expect(await faultsIn(events)).toEqual([]);
+        expect(project(messages, all, after)).toEqual(events);
+      }),
+      { numRuns: 400 },
+    );
+  },
+);
 
-test('a snapshot of messages leaves the client with what it says, and what follows is added to it', async () => {
-  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-  await fc.assert(
-    fc.asyncProperty(held, envelopes, async (messages, all) => {
-      const events = project(messages, all, 0);
-      const index = events.findLastIndex(({ type }) => type === 'MESSAGES_SNAPSHOT');
-      fc.pre(index >= 0);
-      const snapshot = events[index];
-      const told = snapshot?.type === 'MESSAGES_SNAPSHOT' ? snapshot.messages : [];
-      const shown = await clientAfter(messages, events.slice(0, index + 1));
-      expect(byId(shown)).toEqual(byId(told));
-    }),
-    { numRuns: 600 },
-  );
-});
+test(
+  'a snapshot of messages leaves the client with what it says, and what follows is added to it',
+  LIMIT,
+  async () => {
+    vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    await fc.assert(
+      fc.asyncProperty(held, envelopes, async (messages, all) => {
+        const events = project(messages, all, 0);
+        const index = events.findLastIndex(({ type }) => type === 'MESSAGES_SNAPSHOT');
+        fc.pre(index >= 0);
+        const snapshot = events[index];
+        const told = snapshot?.type === 'MESSAGES_SNAPSHOT' ? snapshot.messages : [];
+        const shown = await clientAfter(messages, events.slice(0, index + 1));
+        expect(byId(shown)).toEqual(byId(told));
+      }),
+      { numRuns: 600 },
+    );
+  },
+);
 
 function byId(messages: readonly Message[]): unknown {
   return JSON.stringify(

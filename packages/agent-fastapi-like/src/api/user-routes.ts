@@ -5,13 +5,13 @@ import {
   type JsonSchemaLike,
   linked,
   type Needs,
+  PROBLEM_MEDIA_TYPE,
   type Principal,
   type Problem,
   type Resolved,
 } from '@hexagent/agent-core';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import { PROBLEM_TYPE } from '../problems/problem-body.ts';
 import { Problem as ProblemSchema } from '../schemas/problem.ts';
 import { sendResponse } from '../web/web-response.ts';
 import { type Access, type Answer, given, json, type Method, type Route } from './route.ts';
@@ -260,7 +260,7 @@ function otherAnswers(
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, type, schema }]): [string, Answer] => {
       const isRefusal = Number(status) >= 400;
-      const media = type ?? (isRefusal ? PROBLEM_TYPE : undefined);
+      const media = type ?? (isRefusal ? PROBLEM_MEDIA_TYPE : undefined);
       if (media === undefined) return [status, { description }];
       const body = schema ?? (type === undefined ? ProblemSchema : { type: 'string' });
       return [status, { description, content: { [media]: body } }];

@@ -1,6 +1,7 @@
 import { type HttpMount, linked, type MountContext } from '@hexagent/agent-core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authenticateRequest } from '../access/authenticate-request.ts';
+import { challengeOf } from '../access/challenge.ts';
 import type { HostContext } from '../host-context.ts';
 import { HIDDEN } from '../openapi/hidden.ts';
 import { pathOf } from '../problems/log-line.ts';
@@ -52,5 +53,15 @@ async function answer(
   };
   const { bodyBytes } = settings.limits;
   const response = await mount.handle(webRequest(request, { bodyBytes, signal }), context);
-  return sendResponse(response, { reply, operation, open });
+  return sendResponse(challenged(response, request), { reply, operation, open });
+}
+
+/** A mount that refuses a caller does not know how tokens are refused here. */
+function challenged(response: Response, { headers: { authorization } }: FastifyRequest): Response {
+  const asked = response.headers.get('www-authenticate');
+  const challenge = challengeOf(asked, authorization);
+  if (challenge === undefined || challenge === asked) return response;
+  const headers = new Headers(response.headers);
+  headers.set('www-authenticate', challenge);
+  return new Response(response.body, { status: response.status, headers });
 }

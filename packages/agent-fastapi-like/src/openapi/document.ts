@@ -5,10 +5,11 @@ import {
   type JsonObject,
   type JsonSchemaLike,
   type JsonValue,
+  PROBLEM_MEDIA_TYPE,
   runNotFound,
 } from '@hexagent/agent-core';
 import type { Answer, Route } from '../api/route.ts';
-import { PROBLEM_TYPE, problemOf } from '../problems/problem-body.ts';
+import { problemOf } from '../problems/problem-body.ts';
 import { Problem } from '../schemas/problem.ts';
 import { type Components, createComponents } from './components.ts';
 
@@ -192,7 +193,7 @@ function problemsOf(route: Route, { components, words }: Parts): JsonObject {
     const status = httpStatusOf(code);
     byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
   }
-  const content = { [PROBLEM_TYPE]: { schema: components.reference(Problem) } };
+  const content = { [PROBLEM_MEDIA_TYPE]: { schema: components.reference(Problem) } };
   const answers = [...byStatus].map(([status, codes]): [string, JsonObject] => [
     String(status),
     { description: [...codes].map((code) => `\`${code}\``).join(', '), content },
@@ -205,7 +206,9 @@ function anyProblem(components: Components): JsonObject {
   const requestId = '6f1c3a52-90d4-4c7b-8e21-5b7f0a9d3c64';
   const { body } = problemOf(runNotFound('run-1'), requestId);
   return {
-    description: `Any other error. Every error has this form, as \`${PROBLEM_TYPE}\`.`,
-    content: { [PROBLEM_TYPE]: { schema: components.reference(Problem), example: { ...body } } },
+    description: `Any other error. Every error has this form, as \`${PROBLEM_MEDIA_TYPE}\`.`,
+    content: {
+      [PROBLEM_MEDIA_TYPE]: { schema: components.reference(Problem), example: { ...body } },
+    },
   };
 }

@@ -13,6 +13,9 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Paths that are answered however much there is to do: whoever looks after the process must see it. */
 const PROBES = ['/healthz', '/metrics'];
 
+/** Two samples of the event loop. */
+const STARTING_MS = 2_000;
+
 /**
  * Tells new requests to come again (503, `Retry-After`) while the process is too late or too full; what is being answered goes on. A
  * host that is pressed is not ready, so that `/readyz` says the same and others are asked.
@@ -25,12 +28,18 @@ export async function refuseUnderPressure(
   // The application around these routes measures the same process, and its word holds here, too.
   if (scope.hasDecorator('isUnderPressure')) return;
   const isProbe = probes(scope, PROBES);
+  let measuredFrom = Number.POSITIVE_INFINITY;
+  scope.addHook('onReady', async () => {
+    measuredFrom = performance.now() + STARTING_MS;
+  });
   await scope.register(underPressure, {
     maxEventLoopDelay: eventLoopDelayMs,
     maxHeapUsedBytes: heapBytes,
     maxRssBytes: rssBytes,
     pressureHandler: (request, _reply, type) => {
       if (isProbe(request)) return;
+      // What it has cost to load and to start is behind it.
+      if (type === 'eventLoopDelay' && performance.now() < measuredFrom) return;
       throw hostOverloaded(WORDS[type] ?? type);
     },
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { httpRequestInvalid } from '@hexagent/agent-core';
-import { PROBLEM_TYPE, problemOf } from './problem-body.ts';
+import { httpRequestInvalid, PROBLEM_MEDIA_TYPE } from '@hexagent/agent-core';
+import { problemOf } from './problem-body.ts';
 
 /** What never became a request: HTTP that is broken, a head that is too large, or one that did not come in time. */
 const REFUSALS: Readonly<Record<string, readonly [status: number, reason: string, seen: string]>> =
@@ -29,7 +29,7 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
   socket.end(
     [
       `HTTP/1.1 ${status} ${reason}`,
-      `content-type: ${PROBLEM_TYPE}`,
+      `content-type: ${PROBLEM_MEDIA_TYPE}`,
       `content-length: ${Buffer.byteLength(text)}`,
       `x-request-id: ${requestId}`,
       'connection: close',

@@ -4,10 +4,14 @@ import {
   httpBodyTooLarge,
   httpMediaTypeUnsupported,
   httpRequestInvalid,
+  PROBLEM_MEDIA_TYPE,
 } from '@hexagent/agent-core';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { challengeOf } from '../access/challenge.ts';
 import { HttpProblem } from './http-problem.ts';
-import { PROBLEM_TYPE, problemOf } from './problem-body.ts';
+import { problemOf } from './problem-body.ts';
+
+const ASKS = 'www-authenticate';
 
 /** Answers an error as `application/problem+json`, and logs what a caller is not told. */
 export function sendProblem(
@@ -27,21 +31,17 @@ export function sendProblem(
   // What was set for the answer that did not come describes this one no longer.
   for (const name of ['content-length', 'content-encoding', 'location', 'cache-control'])
     reply.removeHeader(name);
+  const challenge = challengeOf(headers[ASKS], request.headers.authorization);
   return reply
     .code(status)
-    .headers({ 'x-request-id': request.id, ...headers, ...challengeOf(headers, request) })
-    .type(PROBLEM_TYPE)
+    .headers({
+      'x-request-id': request.id,
+      ...headers,
+      ...(challenge === undefined ? {} : { [ASKS]: challenge }),
+    })
+    .type(PROBLEM_MEDIA_TYPE)
     .serializer(JSON.stringify)
     .send(body);
-}
-
-/** Who has shown a token is told that it is the token. Source: RFC 6750, section 3.1. */
-function challengeOf(
-  headers: Readonly<Record<string, string>>,
-  { headers: { authorization = '' } }: FastifyRequest,
-): Readonly<Record<string, string>> {
-  if (headers['www-authenticate'] === undefined || !/^Bearer +\S/i.test(authorization)) return {};
-  return { 'www-authenticate': 'Bearer error="invalid_token"' };
 }
 
 /** A client that has left is nobody's fault, and what passes by itself is no bug. */

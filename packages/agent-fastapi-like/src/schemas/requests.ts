@@ -115,6 +115,7 @@ export const StartHeaders = Type.Object({
   prefer: Type.Optional(
     Type.String({
       maxLength: 200,
+      examples: ['respond-async'],
       description:
         '`respond-async`: answer with 202 as soon as the run is accepted, if it is kept.',
     }),

@@ -41,5 +41,7 @@ function headersOf(request: FastifyRequest): Headers {
     if (Array.isArray(value)) for (const item of value) headers.append(name, item);
     else if (value !== undefined) headers.set(name, value);
   }
+  // Whoever answers names the request as the log does, also one that came without an id.
+  headers.set('x-request-id', request.id);
   return headers;
 }
