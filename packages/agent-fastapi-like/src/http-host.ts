@@ -9,6 +9,7 @@ import {
   type PluginFactory,
   type RunGateway,
   type SetupContext,
+  type Worker,
 } from '@hexagent/agent-core';
 import { declaredRoutes } from './api/user-routes.ts';
 import { checkClaims, createServer, type HostServer } from './create-server.ts';
@@ -97,15 +98,21 @@ const plugin: PluginFactory<HttpHostOptions> = definePlugin<HttpHostOptions>({
     checkClaims(settings, { mounts, routes });
     let url: string | undefined;
     let server: HostServer | undefined;
+    let worker: Worker | undefined;
     context.onStart(async (gateway: RunGateway) => {
       server = await createServer(settings, { gateway, mounts, routes });
       url = await listen(server, settings);
-      startWorker(gateway, { worker: settings.worker, log: server.fastify.log });
+      worker = startWorker(gateway, { worker: settings.worker, log: server.fastify.log });
     });
     context.onClose(async (stop) => {
       url = undefined;
       if (server === undefined) return;
-      await closeServer(server, { ...stop, drainMs: settings.limits.drainMs });
+      const { drainMs } = settings.limits;
+      // It claims nothing more from here on: what it would claim now would be given back at once.
+      await Promise.all([
+        closeServer(server, { ...stop, drainMs }),
+        worker?.drain({ graceMs: drainMs }),
+      ]);
     });
     return [
       bind(HttpServer, {

@@ -83,6 +83,41 @@ test('with `worker: false` it waits until somebody else works', async () => {
   expect((await ask(`${url}${location}`)).body).toMatchObject({ status: 'completed' });
 });
 
+test('a host that closes claims nothing more, while an open request may still finish', async () => {
+  const { store, claims } = counted(memoryStore());
+  let isAsked = false;
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { app, url } = await serve(store, [], {
+    worker: { pollMs: 10 },
+    routes: (api) =>
+      api.get('/slow', {}, () => {
+        isAsked = true;
+        return held;
+      }),
+  });
+  await expect.poll(claims).toBeGreaterThan(0);
+  const slow = fetch(`${url}/slow`);
+  await expect.poll(() => isAsked).toBe(true);
+  const closed = app.close();
+  await expect
+    .poll(() =>
+      fetch(url).then(
+        () => 'open',
+        () => 'closed',
+      ),
+    )
+    .toBe('closed');
+  const before = claims();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(claims()).toBe(before);
+  release();
+  expect((await slow).status).toBe(204);
+  await closed;
+});
+
 test('where no agent is durable there is nothing to claim, and no worker', async () => {
   const { store, claims } = counted(memoryStore());
   const { url } = await serve(store, [], { agents: [fleeting], worker: { concurrency: 2 } });

@@ -3,6 +3,7 @@ import {
   type JsonObject,
   type Problem,
   type RunGateway,
+  type Worker,
   type WorkerOptions,
   type WorkerReport,
 } from '@hexagent/agent-core';
@@ -39,21 +40,23 @@ export function workerProblems(worker: unknown): readonly Problem[] {
 }
 
 /**
- * Starts the worker of a host, where there is anything to claim: without one the runs of a process that died would wait for ever. The
- * application drains it when it closes.
+ * Starts the worker of a host, where there is anything to claim: without one the runs of a process that died would wait for ever. It is
+ * drained with the host.
  */
 export function startWorker(
   gateway: RunGateway,
   { worker, log }: { readonly worker: HostWorker; readonly log: WorkerLog },
-): void {
-  if (worker === false) return;
+): Worker | undefined {
+  if (worker === false) return undefined;
   const looking = { principal: LOCAL_PRINCIPAL, signal: new AbortController().signal };
-  if (!gateway.agents(looking).some(({ durable }) => durable)) return;
+  if (!gateway.agents(looking).some(({ durable }) => durable)) return undefined;
   const report = (what: WorkerReport): void => {
     logReport(log, what);
     worker.report?.(what);
   };
-  createWorker({ runs: gateway }, { ...worker, report }).start();
+  const started = createWorker({ runs: gateway }, { ...worker, report });
+  started.start();
+  return started;
 }
 
 function logReport(log: WorkerLog, report: WorkerReport): void {

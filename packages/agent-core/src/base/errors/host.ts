@@ -29,7 +29,7 @@ export function httpRequestInvalid(seen: string, mend: string): AgentError {
 export function httpRouteUnknown(method: string, path: string): AgentError {
   return new AgentError('HTTP_ROUTE_UNKNOWN', {
     message: `Nothing is served at ${method} ${path}.`,
-    mend: 'Check path and method against the table of routes in the README of the host.',
+    mend: 'Check path and method against what the host serves.',
   });
 }
 
