@@ -20,13 +20,17 @@ function repository(files: Readonly<Record<string, string>> = { 'a.txt': 'one\nt
   return root;
 }
 
+/** Whoever runs the tests may have told git nothing about themselves, or that commits are signed. */
+const OWN = ['user.name=Test', 'user.email=test@example.org', 'commit.gpgsign=false'].flatMap(
+  (setting) => ['-c', setting],
+);
+
 function run(root: string, ...args: readonly string[]): string {
-  return execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
+  return execFileSync('git', [...OWN, ...args], { cwd: root, encoding: 'utf8', stdio: 'pipe' });
 }
 
 function commit(root: string): void {
-  const who = ['-c', 'user.name=Test', '-c', 'user.email=test@example.org'];
-  run(root, ...who, 'commit', '--quiet', '--allow-empty', '--message', 'state');
+  run(root, 'commit', '--quiet', '--allow-empty', '--message', 'state');
 }
 
 const PATCH = `--- a/a.txt
