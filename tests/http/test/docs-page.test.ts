@@ -236,14 +236,18 @@ describe.skipIf(executablePath === undefined)('the docs pages', { timeout: 120_0
   });
 
   test('are dark for whoever has it dark, also when that changes', async () => {
+    const light = 'rgb(255, 255, 255)';
     for (const path of ['/docs', '/docs/events']) {
       const page = await opened(`${service.url}${path}`, { colorScheme: 'dark' });
-      const dark = await background(page, 'body');
       const surface = path === '/docs' ? '.swagger-ui' : 'body';
-      expect([path, await background(page, surface)]).toEqual([path, dark]);
+      const dark = await background(page, 'body');
+      expect([path, dark]).not.toEqual([path, light]);
+      // A page hears of another scheme a little later than whoever has changed it.
+      const soon = (of: string) => expect.poll(() => background(page, of), { timeout: 30_000 });
+      await soon(surface).toBe(dark);
       await page.emulateMedia({ colorScheme: 'light' });
-      expect([path, await background(page, 'body')]).toEqual([path, 'rgb(255, 255, 255)']);
-      expect([path, await background(page, surface)]).not.toEqual([path, dark]);
+      await soon('body').toBe(light);
+      await soon(surface).not.toBe(dark);
     }
   });
 
