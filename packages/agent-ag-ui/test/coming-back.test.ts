@@ -3,7 +3,7 @@ import { bind, ClockPort, defineAgent, defineTool, effects, suspend } from '@hex
 import { fakeClock, memoryStore } from '@hexagent/agent-core/testing';
 import { afterEach, expect, test } from 'vitest';
 import type { ThreadView } from '../src/index.ts';
-import { ALICE, type Served, said, served } from './kit.ts';
+import { ALICE, payTool, type Served, said, served } from './kit.ts';
 
 let open: Served | undefined;
 afterEach(async () => {
@@ -97,14 +97,7 @@ test('a result that a client gave is in its list once, also when it reads the ru
 
 test('an answer after its time is refused; who gives the question up then loses no run', async () => {
   const clock = fakeClock();
-  const pay = defineTool({
-    name: 'pay',
-    description: 'Pays.',
-    input: { type: 'object' },
-    effects: effects.writeState(),
-    approval: 'required',
-    execute: () => 'paid',
-  });
+  const pay = payTool();
   const asker = defineAgent({
     name: 'asker',
     recovery: 'action-boundary',

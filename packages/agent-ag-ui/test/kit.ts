@@ -134,3 +134,15 @@ export function eventsOf(text: string): readonly AGUIEvent[] {
 export function said(id: string, content: unknown = 'Go'): Record<string, unknown> {
   return { id, role: 'user', content };
 }
+
+/** A tool that asks before it does anything. */
+export function payTool(execute: (input: unknown) => string = () => 'paid') {
+  return defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    input: { type: 'object' },
+    effects: effects.writeState(),
+    approval: 'required',
+    execute,
+  });
+}

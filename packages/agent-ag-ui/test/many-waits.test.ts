@@ -1,6 +1,6 @@
-import { defineAgent, defineTool, effects } from '@hexagent/agent-core';
+import { defineAgent } from '@hexagent/agent-core';
 import { afterEach, expect, test } from 'vitest';
-import { eventsOf, type Served, said, served } from './kit.ts';
+import { eventsOf, payTool, type Served, said, served } from './kit.ts';
 
 let open: Served | undefined;
 afterEach(async () => {
@@ -13,16 +13,9 @@ const CALLS = 40;
 const ROUNDS = 13;
 
 const paid: unknown[] = [];
-const pay = defineTool({
-  name: 'pay',
-  description: 'Pays.',
-  input: { type: 'object' },
-  effects: effects.writeState(),
-  approval: 'required',
-  execute: (input) => {
-    paid.push(input);
-    return 'paid';
-  },
+const pay = payTool((input) => {
+  paid.push(input);
+  return 'paid';
 });
 const payer = defineAgent({
   name: 'payer',

@@ -1,7 +1,7 @@
-import { AgentError, defineAgent, defineTool, effects, textOf } from '@hexagent/agent-core';
+import { AgentError, defineAgent, textOf } from '@hexagent/agent-core';
 import type { ScriptStep } from '@hexagent/agent-core/testing';
 import { afterEach, expect, test } from 'vitest';
-import { ALICE, eventsOf, type Served, said, served } from './kit.ts';
+import { ALICE, eventsOf, payTool, type Served, said, served } from './kit.ts';
 
 let open: Served | undefined;
 afterEach(async () => {
@@ -9,14 +9,7 @@ afterEach(async () => {
   open = undefined;
 });
 
-const pay = defineTool({
-  name: 'pay',
-  description: 'Pays.',
-  input: { type: 'object' },
-  effects: effects.writeState(),
-  approval: 'required',
-  execute: () => 'paid',
-});
+const pay = payTool();
 const listener = defineAgent({
   name: 'listener',
   recovery: 'action-boundary',

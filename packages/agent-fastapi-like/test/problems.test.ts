@@ -1,9 +1,9 @@
-import { connect } from 'node:net';
 import { AgentError } from '@hexagent/agent-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Asking, AT_ONCE, ask, problemIn, type Read } from './client.ts';
 import { type FakeGateway, fakeGateway } from './fake-gateway.ts';
 import { type RunningHost, startHost } from './fake-setup.ts';
+import { rawAsk } from './raw-client.ts';
 
 let gateway: FakeGateway;
 let host: RunningHost;
@@ -231,22 +231,13 @@ test('an AgentError keeps its words and gets its status; a bug tells nothing', a
 });
 
 test('what is not HTTP, or has too large a head, is answered in the same form and closed', async () => {
-  const { port, hostname } = new URL(host.url);
   const answers: string[] = [];
   for (const bytes of [
     'nonsense\r\n\r\n',
     `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`,
     'GET / HTTP/1.1\r\nhost: localhost\r\nx-a: b\rx-injected: c\r\n\r\n',
   ]) {
-    const socket = connect(Number(port), hostname);
-    let answer = '';
-    socket.on('data', (data) => {
-      answer += data;
-    });
-    socket.on('error', () => undefined);
-    socket.write(bytes);
-    await new Promise((resolve) => socket.once('close', resolve));
-    answers.push(answer);
+    answers.push(await rawAsk(host.url, bytes));
   }
   expect(answers.map((answer) => answer.slice(0, 12))).toEqual([
     'HTTP/1.1 400',

@@ -13,24 +13,17 @@ beforeAll(async () => {
 });
 afterAll(() => service.kill());
 
-const post = (...lines: readonly string[]): string =>
+const asking = (what: string, ...lines: readonly string[]): string =>
   [
-    'POST /agents/teller/runs HTTP/1.1',
+    `${what} HTTP/1.1`,
     'host: localhost',
     'authorization: Bearer t1',
     'connection: close',
     ...lines,
     '\r\n',
   ].join('\r\n');
-const get = (path: string, ...lines: readonly string[]): string =>
-  [
-    `GET ${path} HTTP/1.1`,
-    'host: localhost',
-    'authorization: Bearer t1',
-    'connection: close',
-    ...lines,
-    '\r\n',
-  ].join('\r\n');
+const post = (...lines: readonly string[]): string => asking('POST /agents/teller/runs', ...lines);
+const get = (path: string, ...lines: readonly string[]): string => asking(`GET ${path}`, ...lines);
 const JSON_TYPE = 'content-type: application/json';
 const START = '{"message":"count"}';
 const withBody = (body: string, ...lines: readonly string[]): string =>
